@@ -108,7 +108,8 @@ def _explain(*sentences: str, indent: str = "") -> None:
     options: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
     options |= {"initial_indent": indent, "subsequent_indent": 2 * indent}
     for sentence in sentences:
-        _note(textwrap.fill(sentence, err_console.width, **options))
+        text = textwrap.fill(escape.tie(sentence), err_console.width, **options)
+        _note(text.replace("\N{NO-BREAK SPACE}", " "))
 
 
 # --- studies --------------------------------------------------------------------------------------

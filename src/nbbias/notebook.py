@@ -167,7 +167,8 @@ class Notebook(NamedTuple):
         shown = rows if pre_specified or not here.any() else rows[here]
         display(claims.show_claims(shown, pre_specified=pre_specified))
         points = tipping.tipping_points(rows, estimates, **further)
-        self.say(tipping.sentences(self.save(points, "tipping_points"), rows), most=1)
+        if errors := tipping.sentences(self.save(points, "tipping_points"), rows):
+            display(reading.say(errors, most=0, summary=tipping.SUMMARY))
         self.say(claims.EXPLORATORY)
         return rows
 

@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from nbbias import reading, tables
 from nbbias.pages import report
 from nbbias.studies import STUDIES
-from nbbias.tables import NbbiasError
+from nbbias.tables import NbbiasError, escape
 from tests.conftest import Command
 from tests.pages import build
 
@@ -52,7 +52,7 @@ def test_a_study_is_told_by_what_leads_its_page(tmp_path: Path) -> None:
     assert [cell.get_text(" ", strip=True) for cell in table.select("tbody tr > *")] == [
         STUDIES["llmbi"].question,
         "It is so.",
-        "index of warm: 0.80 (95% CI 0.70 to 0.90; N\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}18)",
+        escape.tie("index of warm: 0.80 (95% CI 0.70 to 0.90; N = 18)"),
         "Texts written by hand",
     ]
 

@@ -186,7 +186,7 @@ def test_rows_are_named_by_what_varies_in_peoples_words() -> None:
     assert names.details(row, rows.head(1)) == ["m0"]
     assert names.details(row) == ["word list", "m0"]  # women stand in the measure's name
     assert names.details({**row, "statistic": "other"}) == ["word list", "m0", "gender", "women"]
-    assert names.label(row, rows.head(1)) == "Women's share of gendered words (m0)"
+    assert names.label(row, rows.head(1)) == "Difference in women's share of gendered words (m0)"
     assert names.order(["gpt-10", "all", "gpt-2"]) == ["gpt-2", "gpt-10", "all"]
 
 

@@ -100,14 +100,11 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
         "null": ["", "0.300"],
         "p_adjusted": pytest.approx([0.0004, np.nan], nan_ok=True),
     }
-    assert table.note == (
-        "A note. All rows: instrument TextBlob. Exploratory; p: over all estimates of "
-        "the same statistic, unless stated otherwise."
-    )
+    assert table.note == "A note. All rows: instrument TextBlob. Exploratory."
     no_floor = reading.readable(two.drop(columns="p_least"), ["model"], title="t")
     assert no_floor.rows["p_adjusted"].iloc[0] == 0.0004
     declared = reading.readable(two.assign(claim=1), ["model"], title="t")
-    assert declared.note.startswith("\N{DAGGER} A claim")
+    assert declared.note.startswith("\N{DAGGER} Pre-specified")
     page = show(table)
     told = "model|estimate [95% CI]|N|excluded|null value|p adjusted"
     assert "|".join(headings(page)) == told

@@ -79,7 +79,7 @@ def test_measure_prints_claims_first_within_a_terminal(
     done = command("measure", "llmbi", "-p", "draws=100")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[0].startswith("Default claims") and max(map(len, lines)) <= 80
+    assert lines[0].startswith("Pre-specified tests (defaults") and max(map(len, lines)) <= 80
     shown, note = measure.readable_estimates(result.estimates, Llmbi())
     words = {word for rows in shown.values() for cell in rows[""] for word in cell.split()}
     assert len(words) > 3 and all(word in done.stdout for word in words)

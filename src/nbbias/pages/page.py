@@ -18,7 +18,7 @@ from nbconvert import HTMLExporter
 
 from nbbias import params, reading, studies, tables
 from nbbias.pages import sections, share
-from nbbias.tables import data_path, visible
+from nbbias.tables import data_path, escape, visible
 
 #: A section's heading; its question, where that stands above it, is what the contents list.
 _HEADING = re.compile(
@@ -112,13 +112,9 @@ def _number_figures(body: str, *, prefix: str = "") -> str:
     return _CAPTION.sub(lambda match: match[0] + label(prefix, next(numbers)), body)
 
 
-#: A sign between the name of a number and its value.
-_EQUALS = re.compile(r"\b([Np]) ([=≤]|&lt;) (?=[.\d])")
-
-
 def finished(text: str) -> str:
-    """Keep p and N on one line with their values, and let a keyboard reach what scrolls."""
-    text = _EQUALS.sub("\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}", text)
+    """Keep numbers on one line with their units, and let a keyboard reach what scrolls."""
+    text = escape.tie(text)
     return text.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')
 
 

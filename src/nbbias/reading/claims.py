@@ -32,7 +32,7 @@ _FIRST = 8
 EXPLORATORY = render("claims.everything_exploratory")
 NOTHING_DECLARED = render("claims.nothing_declared")
 #: What the table of claims is called: of a user's own, and of a study's.
-TITLES = {True: "Pre-specified claims", False: "Default claims of this study"}
+TITLES = {True: "Pre-specified tests", False: "Pre-specified tests (defaults of this study)"}
 
 
 def declared(
@@ -198,9 +198,8 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     counts |= {"selected": rows[low].count(), "rows": len(rows), "shown": len(shown)}
     without = shown["mde"].isna() & shown["p_adjusted"].notna()
     impossible = bool((without & ~significance.is_significant(shown)).any())
-    counts |= {"claims": rows[CLAIM].nunique(), "excluded": bool(shown["n_lost"].any())}
     note = render("claims.claims_note", **counts, impossible=impossible)
-    headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)", "mde": "MDE"}
+    headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["label"].to_list(), note=note, labels=headings, gap="")
     written = [names.scaled(row) for row in shown.to_dict("records")]
     columns = table.rows.assign(estimate=[estimate_cell(row) for row in written])

@@ -146,6 +146,21 @@ def measure(row: Mapping[str, Any]) -> str:
     return name.replace("{people}", people(named) if named else "the group")
 
 
+def estimated(row: Mapping[str, Any]) -> str:
+    """Return what a row of ESTIMATES estimates: its measure, or the difference in it.
+
+    Examples
+    --------
+    >>> row = {"study": "biased_prompts", "measure": "refusal", "statistic": "refusal_rate"}
+    >>> estimated(row), estimated(row | {"statistic": "refusal_rate_change"})
+    ('refusal rate', 'difference in refusal rate')
+    """
+    name, statistic = measure(row), str(row["statistic"])
+    compared = statistic.endswith(("difference", "change", "difference_beyond_neutral"))
+    named = name.startswith(("difference", "change"))
+    return f"difference in {name}" if compared and not named else name
+
+
 def meaning(row: Mapping[str, Any]) -> str:
     """Say what a row of ESTIMATES measures, in a sentence; empty of an unknown one.
 
@@ -340,7 +355,7 @@ def subject(row: Mapping[str, Any], among: pd.DataFrame) -> str:
 
 
 def label(row: Mapping[str, Any], among: pd.DataFrame | None = None) -> str:
-    """Name a row: its measure, and what distinguishes it from other rows.
+    """Name a row: what it estimates, and what distinguishes it from other rows.
 
     Examples
     --------
@@ -348,4 +363,4 @@ def label(row: Mapping[str, Any], among: pd.DataFrame | None = None) -> str:
     'My own (a)'
     """
     rest = ", ".join(details(row, among))
-    return capitalize(measure(row)) + (f" ({rest})" if rest else "")
+    return capitalize(estimated(row)) + (f" ({rest})" if rest else "")

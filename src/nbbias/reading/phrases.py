@@ -24,8 +24,9 @@ Row = Mapping[str, Any]
 #: What tells rows of one measure apart.
 _MODEL = ["model", "prompt", "source"]
 
-#: Significant differences that a lead tells one by one; models of one that it tells apart.
-_CLAUSES, _MODELS = 4, 3
+#: Significant differences that a lead tells one by one; models of one that it tells apart;
+#: measures without a significant difference that it names.
+_CLAUSES, _MODELS, _NAMED = 4, 3, 3
 
 
 def _kind(rows: pd.DataFrame, n: int) -> str:
@@ -394,7 +395,8 @@ def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
         sizes = [size_range(row, mde[part.index]) for row, part in zip(rows, parts, strict=True)]
         macro = "claims.not_significant"
     named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
-    return render(macro, names=named, confidence=rows[0]["confidence"])
+    others = max(len(named) - _NAMED, 0)
+    return render(macro, names=named[:_NAMED], others=others, confidence=rows[0]["confidence"])
 
 
 def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
@@ -461,9 +463,7 @@ def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
         significant = significance.significant(part)
         largest = _excess(measured).abs().idxmax()
         row = part.loc[significant.index[0] if len(significant) else largest].to_dict()
-        compared = str(row["statistic"]).endswith(("_difference", "_change"))
-        name = f"{names.measure(row)}, {names.subject(row, part)}"
-        rows.append(row | {"name": f"difference in {name}" if compared else name})
+        rows.append(row | {"name": f"{names.estimated(row)}, {names.subject(row, part)}"})
     return pd.DataFrame(rows)
 
 

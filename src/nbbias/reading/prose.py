@@ -233,8 +233,10 @@ def round_up(n: float) -> int:
 # --- on a page --------------------------------------------------------------------------------
 
 
-def say(sentences: str | Iterable[str], *, most: int | None = None) -> Markdown:
-    """Show sentences; several become a list, of which those beyond `most` fold.
+def say(
+    sentences: str | Iterable[str], *, most: int | None = None, summary: str = "{} more"
+) -> Markdown:
+    """Show sentences; several become a list, of which those beyond `most` fold under `summary`.
 
     Examples
     --------
@@ -249,6 +251,6 @@ def say(sentences: str | Iterable[str], *, most: int | None = None) -> Markdown:
     items = [f"- {sentence}" for sentence in sentences]
     text, rest = "\n".join(items[:most]), items[most:] if most is not None else []
     if rest:
-        folded = "\n".join(rest)
-        text += f"\n\n<details><summary>{len(rest)} more</summary>\n\n{folded}\n\n</details>"
+        head = f"<details><summary>{summary.format(len(rest))}</summary>"
+        text = "\n\n".join([text, head, "\n".join(rest), "</details>"])
     return Markdown(text)

@@ -19,8 +19,7 @@ from nbbias.reading.prose import level, number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
-_EXPLORATORY = "Exploratory; p: over all estimates of the same statistic, unless stated otherwise."
-_CLAIM = "\N{DAGGER} A claim: its p and interval are those of the table of claims."
+_CLAIM = "\N{DAGGER} Pre-specified: p and interval as in the table of pre-specified tests"
 
 
 class Table(NamedTuple):
@@ -144,12 +143,13 @@ def readable(
     interval = f"{level(shown)} CI".strip()
     labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{interval}]"
     numbers = _number_columns(shown, whole.decimals)
-    if {"p_value", "p_adjusted"} & {*numbers} and not (alone or claims.all()):
-        note.append(_EXPLORATORY)
+    tested = bool({"p_value", "p_adjusted"} & {*numbers})
     if claims.any():
         pairs = zip(numbers["estimate"], claims, strict=True)
         numbers["estimate"] = [cell + " \N{DAGGER}" * claim for cell, claim in pairs]
-        note.append(_CLAIM)
+        note.append(_CLAIM + "; other rows: exploratory" * (tested and not claims.all()) + ".")
+    elif tested and not alone:
+        note.append("Exploratory.")
     texts = {key: [_in_words(key, value) for value in shown[key]] for key in varying}
     frame = pd.DataFrame({**texts, **numbers})
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels)

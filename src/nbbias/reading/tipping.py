@@ -21,6 +21,9 @@ COLUMNS = ["error", "side", "tipping_point", "measured", "measured_low", "measur
 
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
+#: What stands over the sentences.
+SUMMARY = "Instrument errors that would move a significant result's interval to its null value"
+
 #: Between the two sides in the name of a difference.
 _MINUS = " \N{MINUS SIGN} "
 
@@ -182,19 +185,15 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     >>> row |= {"estimate": -0.2, "ci_low": -0.3, "ci_high": -0.1, "p_adjusted": 0.01, "model": "m"}
     >>> rows = tables.estimates([row], study="news_bias", confidence=0.95)
     >>> sentences(tipping_points(rows, rows), rows)[0].partition(": ")[2]
-    'the interval would include the null value at a scorer bias of −0.100 (not measured here).'
+    'the scorer adds −0.100 to the estimate (not measured here).'
     """
-    lines = []
+    lines, confidence = [], level(claims)
     # Of a rate of 0 nothing was missed that could have been more.
     points = points[points["tipping_point"].notna() | points["error"].ne("false negatives")]
     for row in points.to_dict("records"):
-        values: dict[str, Any] = {"of": names.label(row, claims)}
         if row["error"] == "labels":
             row["side"] = names.judge(row["side"])
-        keys = [key for key in ESTIMATE_KEYS if key in claims]
-        same = (claims[keys].fillna("") == pd.Series(row)[keys].fillna("")).all(axis=1)
-        ranged = any(map(_is_ranged, claims[same].to_dict("records")))
-        values |= {"people": names.people(str(row["group"])), "ranged": ranged}
-        values["level"] = level(claims)
-        lines.append(render(f"tipping.{row['error'].replace(' ', '_')}", row=row, **values))
+        values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
+        macro = f"tipping.{row['error'].replace(' ', '_')}"
+        lines.append(render(macro, row=row, level=confidence, **values))
     return lines

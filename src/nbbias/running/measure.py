@@ -59,8 +59,8 @@ def readable_estimates(
     for model, rows in rest.groupby(rest["model"].fillna("all"), sort=False):
         shown[f"Exploratory: {model}"] = _in_words(rows.assign(model=None), _PRINTED)
     more = len(declared) + len(rest) - sum(map(len, shown.values()))
-    note = "p is Holm-adjusted: of claims over all claims, else over all rows of the statistic."
-    note += " ‡: interval adjusted for the selection of significant claims."
+    note = "p: Holm-adjusted, over all pre-specified tests, or all estimates of the same statistic."
+    note += " ‡: interval adjusted for selection, as of each significant pre-specified test."
     return shown, f"{note} Not shown: {more:,} more, which `nbbias run` saves." if more else note
 
 

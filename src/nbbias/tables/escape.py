@@ -19,6 +19,11 @@ _INVISIBLE = re.compile(
     "\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
 )
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+#: What belongs on one line: a sign with its value, a number with its unit, CI with its ends.
+_TIED = re.compile(
+    r"\b[Np\u03b1] (?:[=\u2264]|<(?= [.])|&lt;) (?=[.\d])|\d%? (?:CI|pp|(?:percentage )?points?)\b"
+    r"(?: (?=[\u2212\d\[]))?|(?<=\d )to (?=[\u2212\d])"
+)
 _MATHEMATICS = re.compile(r"[$\\]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 
@@ -45,6 +50,17 @@ def without_control(text: str) -> str:
     'bell[U+0007]'
     """
     return _CONTROL.sub(_code_point, text)
+
+
+def tie(text: str) -> str:
+    r"""Put spaces that are not broken between a number and its name, its sign and its unit.
+
+    Examples
+    --------
+    >>> tie("5 pp (95% CI 1 to 9; N = 9 texts; p = .02)").split(" ")
+    ['5\xa0pp', '(95%\xa0CI\xa01', 'to\xa09;', 'N\xa0=\xa09', 'texts;', 'p\xa0=\xa0.02)']
+    """
+    return _TIED.sub(lambda match: match[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
 
 
 def _code_point(match: re.Match[str]) -> str:
