@@ -79,7 +79,8 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
     fall = scores.xs("abs_raw", level=1) - scores.xs("abs", level=1)
     axis = fall.idxmax()
     assert f"the ABS of one by {axis} from {scores[axis, 'abs_raw']:.2f}" in drawn.title
-    assert f"Shown: {axis}, where an ABS fell most" in drawn.caption
+    assert drawn.title.endswith("the largest of 3 differences")
+    assert f"Only {axis} is shown" in drawn.caption
     ax = figure.axes[0]
     ways = ["identities, paper's order", "identities, counterbalanced", "positions"]
     assert [t.get_text().replace("\n", " ") for t in ax.get_yticklabels()] == ways

@@ -184,7 +184,7 @@ def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:
     estimates = tables.estimates(rows, study="cogs", confidence=0.95)
     shown = cogs_tables.truth(estimates, None).set_index("who")
     assert shown.loc["leaning-writer", "simulated"] == "men, straight people"
-    assert shown["found"].to_dict() == {"leaning-writer": "1 of 2", "position-judge": "1 of 1"}
+    assert shown["missed"].to_dict() == {"leaning-writer": "straight people", "position-judge": ""}
     assert shown["false_positives"].to_dict() == {"leaning-writer": 1, "position-judge": 0}
 
 

@@ -23,7 +23,7 @@ from nbbias.cogs.spread import UNITS
 from nbbias.cogs.tables import PARTS, by_setting, compared, leading, over_all, pooled, score_parts
 from nbbias.reading import Drawn, figures, names, prose, significance
 
-_NULL = "range under the null"
+_NULL = "range under the null (unadjusted)"
 
 #: What the scale of each part of a score says, and what its dots are.
 _AXES = {
@@ -163,10 +163,11 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     part = pooled(over_all(estimates))
     part = part[part["statistic"].isin(list(ways))]
     scores = part.pivot(index=["bias", "evaluator"], columns="statistic", values="estimate")
-    axis, judge = place = (scores["abs_raw"] - scores["abs"]).fillna(-np.inf).idxmax()
+    lowered = scores["abs_raw"] - scores["abs"]
+    axis, judge = place = lowered.fillna(-np.inf).idxmax()
     raw, balanced = scores.loc[place, ["abs_raw", "abs"]]
-    values = {"axis": axis, "raw": raw, "balanced": balanced}
-    n = part["bias"].nunique()
+    values = {"judge": judge, "raw": raw, "balanced": balanced, "n": lowered.count()}
+    axes = part["bias"].nunique()
     part = part[part["bias"] == axis]
     rows = part.assign(cell=part["statistic"].map(ways))
     order = [*part["evaluator"].unique(), *ways]
@@ -182,8 +183,8 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         part,
         "For each judge: the Affinity Bias Score as published and balanced over orders, and the "
         "spread over positions, with intervals and null ranges.",
-        prose.render_plain("cogs.lowered", judge=judge, **values),
+        prose.render_plain("cogs.lowered", axis=axis, **values),
         figures.caption(rows, "standard deviations of shares", of=UNITS, band=_NULL)
         + " "
-        + prose.render_plain("cogs.one_axis", n=n, **values),
+        + prose.render_plain("cogs.one_axis", axis=axis, n=axes),
     )

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -17,11 +16,12 @@ from markupsafe import Markup
 
 from nbbias.cogs import params
 from nbbias.cogs.spread import UNITS, fixed_facets
-from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score_parts
+from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score_parts, truth
 from nbbias.cogs.visible import FALSE_ALARMS
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.reading.claims import CLAIM
+from nbbias.reading.prose import count_range
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
@@ -61,20 +61,18 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     measured = rows[rows["estimate"].notna()]
     scores = [measured[measured["statistic"] == name] for name in PARTS]
     both, shown = pd.concat(scores), compared(estimates)
-    scopes = ["" if half.empty else _scope(half) for half in scores]
-    sentences = [
-        sentence
-        for half, scope in zip(scores, scopes, strict=True)
-        for sentence in _findings(half, shown, scope=scope)
-    ]
+    simulated = texts.kind == "simulated"
+    sentences = [_finding(half, shown, simulated=simulated) for half in scores if len(half)]
     if sentences:
-        values = {"low": both["null"].min(), "high": both["null"].max()}
-        have_findings = [len(significance.significant(half)) > 0 for half in scores]
-        scope = "; ".join(dict.fromkeys(compress(scopes, have_findings)))
-        values |= {"measured": _measured(both), "scope": Markup(scope)}
-        sentences.append(prose.render("cogs.scores", **values))
-    if further := prose.render("cogs.others", halves=[_others(half) for half in scores]):
-        sentences.append(further)
+        n, fixed = Markup(count_range(both["n"])), _fixed(both)
+        values = {"n": n, "tasks": Markup(_tasks(estimates)), "fixed": fixed}
+        sentences.append(prose.render("cogs.units", **values))
+    for name, values in {
+        "others": [_others(half) for half in scores],
+        "missed": truth(pd.concat([rows, shown]), None).to_dict("records") if simulated else (),
+    }.items():
+        if further := prose.render(f"cogs.{name}", rows=values):
+            sentences.append(further)
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
         sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
@@ -90,11 +88,6 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     )
 
 
-def _scope(rows: pd.DataFrame) -> str:
-    n = f"{rows['n'].max():.0f} {UNITS}"
-    return prose.render("cogs.scope", n=Markup(n), fixed=_fixed(rows))
-
-
 def _tasks(estimates: pd.DataFrame) -> str:
     """Say how many tasks there are, and how many themes of each where all have as many."""
     by_task = estimates[estimates["task"].notna() & estimates["statistic"].isin(list(PARTS))]
@@ -103,25 +96,18 @@ def _tasks(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.tasks", n=len(themes), themes=each)
 
 
-def _findings(half: pd.DataFrame, estimates: pd.DataFrame, *, scope: str) -> list[str]:
-    """Say of each score that leads which identity is closest or chosen most, and by how much."""
-    if half.empty:
-        return []
-    name, mde = half["statistic"].iloc[0].upper(), _detectable(half)
+def _finding(half: pd.DataFrame, estimates: pd.DataFrame, *, simulated: bool) -> str:
+    """Say of the scores that lead which identity is closest or chosen most."""
+    name = half["statistic"].iloc[0]
     if not half["p_adjusted"].notna().any():
-        return [prose.render("cogs.untested", name=name, scope=Markup(scope))]
+        return prose.render("cogs.untested", name=name.upper())
     if significance.significant(half).empty:
-        return [prose.render("cogs.not_significant", name=name, scope=Markup(scope), mde=mde)]
-    sentences: list[str] = []
-    previous = ""
-    for score in leading(half).to_dict("records"):
-        rows = score_parts(score, estimates)
-        rows = rows.assign(people=rows["group"].map(names.people))
-        values = {"first": not sentences, "again": previous == rows["who"].iloc[0]}
-        values |= {"row": score, "parts": rows.to_dict("records")}
-        sentences.append(prose.render(f"cogs.{score['statistic']}", **values))
-        previous = rows["who"].iloc[0]
-    return sentences
+        return prose.render("cogs.not_significant", name=name.upper(), mde=_detectable(half))
+    rows = leading(half)
+    rows = rows.assign(
+        who=rows["model" if name == "rbs" else "evaluator"], people=rows["group"].map(names.people)
+    )
+    return prose.render(f"cogs.{name}", rows=rows.to_dict("records"), simulated=simulated)
 
 
 def _others(half: pd.DataFrame) -> dict[str, Any]:
@@ -137,10 +123,9 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
 
 
 def _detectable(rows: pd.DataFrame) -> Markup:
-    """Return the range of minimum detectable effects."""
-    tested = rows.loc[rows["p_adjusted"].notna(), "mde"].dropna()
-    ends = [prose.number(end) for end in _ends(tested) if len(tested)]
-    return Markup(" to ".join(dict.fromkeys(ends)))
+    """Return the largest minimum detectable effect."""
+    largest = rows.loc[rows["p_adjusted"].notna(), "mde"].max()
+    return Markup(prose.number(largest) if np.isfinite(largest) else "")
 
 
 def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str, Any]:
@@ -156,10 +141,9 @@ def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str,
 
 
 def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
-    """Choose three of the distances and shares that lead, of writers and of judges in turn."""
-    order = leading(scores).groupby("statistic").cumcount().sort_values(kind="stable")
+    """Return the distance and the share behind the first score of writers and of judges."""
     rows = []
-    for score in scores.loc[order.index].to_dict("records"):
+    for score in leading(scores).drop_duplicates("statistic").to_dict("records"):
         parts = score_parts(score, estimates)
         for row in parts[parts["group"] == score["group"]].to_dict("records"):
             name = prose.render_plain("cogs.number", row=row, people=names.people(row["group"]))
@@ -253,8 +237,9 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     values = {"kappa": _ends(rows["estimate"]), "simulated": simulated, "of": len(rows)}
-    axes = rows.loc[significance.is_significant(rows), "bias"].to_list()
-    return prose.render("cogs.agreed", significant=axes, **values)
+    tested = rows[significance.is_significant(rows)]
+    values["with_zero"] = tested.loc[tested["ci_low"] <= 0, "bias"].to_list()
+    return prose.render("cogs.agreed", significant=tested["bias"].to_list(), **values)
 
 
 def _ends(values: pd.Series) -> list[float]:

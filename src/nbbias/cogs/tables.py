@@ -255,7 +255,8 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
     -------
     DataFrame
         `who`, `score`, `simulated` (identities or positions preferred), `estimates` by axis,
-        `found` (how many of the simulated are significant) and `false_positives`.
+        `missed` (which of the simulated are not significant; of a position, the axes) and
+        `false_positives`.
     """
     made = sample.simulation()
     effects = made["writers"] | made["raters"]
@@ -267,14 +268,16 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
     table = []
     for (who, score), part in rows.groupby(["who", "statistic"], sort=False):
         simulated = [name for name in effects.get(who, ()) if name in {*estimates["group"]}]
-        if score == "position":
-            simulated = ["position 1"] * len(part) * ("position" in made["judges"].get(who, {}))
-        named = ", ".join(dict.fromkeys(map(names.people, simulated)))
+        named, of = [*map(names.people, simulated)], part["group"]
+        if score == "position":  # one on each axis
+            biased = "position" in made["judges"].get(who, {})
+            named, of = ["position 1"] * biased, part["bias"].where(of == "position 1")
+            simulated = [*part["bias"]] * biased
         written = part["bias"] + part["estimate"].map(" {:.2f}".format)
-        significant, true = significance.is_significant(part), part["group"].isin(simulated)
-        detected = f"{(significant & true).sum()} of {len(simulated)}" if simulated else ""
+        significant, true = significance.is_significant(part), of.isin(simulated)
+        missed = [names.people(name) for name in simulated if name not in {*of[significant]}]
         name = {"position": "position bias"}.get(score, score.upper())
-        row = (who, name, named or "none", "; ".join(written), detected)
+        row = (who, name, ", ".join(named) or "none", "; ".join(written), ", ".join(missed))
         table.append((*row, int((significant & ~true).sum())))
-    columns = ["who", "score", "simulated", "estimates", "found", "false_positives"]
+    columns = ["who", "score", "simulated", "estimates", "missed", "false_positives"]
     return pd.DataFrame(table, columns=columns)
