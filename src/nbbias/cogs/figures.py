@@ -58,12 +58,10 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         equal = rows["null"].where(rows["statistic"] == "share")
         drawn.append(rows.assign(reference=equal, panel=rows["who"] + ", " + rows["bias"]))
     rows = _marked(pd.concat(drawn) if drawn else shown.head(0), chosen)
-    rows = rows.assign(identity=rows["group"].where(rows["significant"]))
     figure = figures.claims(
         rows.assign(cell=_people(rows)),
         lambda part: _AXES[part["statistic"].iloc[0]],
         draw=_from_zero,
-        hue="identity",
         columns=2,
     )
     halves = significant.groupby(chosen["statistic"], sort=False).any()
