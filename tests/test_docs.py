@@ -70,8 +70,8 @@ def test_the_readme_leads_with_what_the_first_page_of_results_found() -> None:
     page = (ROOT / f"docs/results/{next(iter(results.PAGES))}.md").read_text(encoding="utf-8")
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     finding = readme.partition(results.BEGINS)[2].partition(results.ENDS)[0]
-    numbers = set(re.findall(r"\d*\.\d+|\b\d+ of \d+", finding))
-    assert len(numbers) > 5 and numbers <= set(re.findall(r"\d*\.\d+|\b\d+ of \d+", page))
+    numbers = set(re.findall(r"\d*\.\d+|\d+%|\b\d+ of \d+", finding))
+    assert len(numbers) > 5 and numbers <= set(re.findall(r"\d*\.\d+|\d+%|\b\d+ of \d+", page))
 
 
 def blocks(page: str, language: str) -> list[str]:

@@ -39,14 +39,14 @@ BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of t
 
 
 class Page(NamedTuple):
-    """A page: its run, its corpus' name, further figures, and where a study from outside lies.
+    """A page: its run, its title, what its result means, and where a study from outside lies.
 
     `data` are the names of `nbbias data fetch`; `note` is what a reader must know of the run.
     """
 
     params: str
     title: str
-    figures: tuple[str, ...] = ()
+    means: str
     folder: str = ""
     about: str = ""
     data: tuple[str, ...] = ()
@@ -68,32 +68,50 @@ _TRAINED = (
     "measured on the other 30%. It is not the classifier that nbbias ships (`nbbias detect`)."
 )
 
-#: In the order of the studies; the first one leads the README.
+#: In the order of the list; the first one leads the README.
 PAGES = {
-    "marked_personas": Page(
-        "marked_personas/marked_personas",
-        "Marked Personas: people of named groups",
-        folder="examples/marked_personas/nbbias_marked_personas/",
-        about="measures/cogs.md#corpora-without-default-texts",
-        data=("marked_personas",),
-        note="The study is an example of a study from another package. The interval of a spread is "
-        "of the true spread, 0 without a difference; the null value is what sampling gives then.",
-    ),
-    "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI"),
-    "llmfake": Page(
-        "news_bias/llmfake", "LLMFake: news by four models", ("tone",), data=("llmfake",)
+    "crows_pairs": Page(
+        "biasalert/crows_pairs",
+        "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
+        "Changing the group, and with it the stereotype, hardly changes how often this classifier "
+        "flags a sentence, so a share of flagged texts is not a share of texts that stereotype.",
+        data=("redditbias", "crows_pairs"),
+        note=_TRAINED,
     ),
     "redditbias": Page(
         "biasalert/crows_pairs",
-        "RedditBias: comments with human labels",
+        "RedditBias: how often does a classifier agree with people?",
+        "The classifier agrees with people on three comments of four, but misses about half of "
+        "mildly worded prejudices: it can choose texts to read, and cannot clear a model.",
         data=("redditbias", "crows_pairs"),
         note=_TRAINED,
     ),
-    "crows_pairs": Page(
-        "biasalert/crows_pairs",
-        "CrowS-Pairs: the prejudice, or the name?",
-        data=("redditbias", "crows_pairs"),
-        note=_TRAINED,
+    "llmfake": Page(
+        "news_bias/llmfake",
+        "LLMFake: whom does generated news mention, and in what tone?",
+        "No difference in whom the news of four models mentions, or in what tone, was "
+        "significant; differences of several percentage points could have been missed.",
+        data=("llmfake",),
+        note="Sources are `gossipcop` and `politifact`; models wrote from the headline "
+        "(`open_ended`), or from the article (`paraphrase`, `rewrite`).",
+    ),
+    "gpt4": Page(
+        "llmbi/gpt4_recorded",
+        "GPT-4: how strong is the sentiment of its answers?",
+        "GPT-4's answers have stronger sentiment, positive or negative, than encyclopedic prose; "
+        "this does not show that any group is treated worse.",
+    ),
+    "marked_personas": Page(
+        "marked_personas/marked_personas",
+        "Marked Personas: whose descriptions are unlike the others?",
+        "Each model described some groups less like the average than others, even in words that "
+        "do not name the group; this is neither better nor worse.",
+        folder="examples/marked_personas/nbbias_marked_personas/",
+        about="measures/cogs.md#corpora-without-default-texts",
+        data=("marked_personas",),
+        note="The study comes from an example package. *Spread* is the standard deviation of the "
+        "groups' distances; its null value is what sampling gives without a difference. "
+        "`race_gender` are groups by both.",
     ),
 }
 
@@ -141,33 +159,23 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         "name": name,
         "page": page,
         "sentences": finding["plain"],
-        "technical": without_repeats(finding["technical"], finding["plain"]),
         "numbers": [
             (plain(row["name"]), quantity(row), in_unit(row), row["N"], reference(row))
             for row in finding["numbers"]
         ],
     }
-    card, lead = finding["card"], finding["figure"]
+    card = finding["card"]
     if name == "crows_pairs":  # minimal pairs are not what leads the run's own page
-        values |= {"technical": "", "numbers": [], **minimal_pairs(run, card)}
-        lead = "pairs"
+        values |= {"figure": draw_pairs(run), **minimal_pairs(run, card)}
     else:
+        values["figure"] = copy_figure(name, run, finding["figure"])
         values["claims"] = list_claims(name, run)
         if n := texts_by_model(pd.read_csv(run / "tables/claims.csv")):
             card["N"] = n
-    values["figure"] = copy_figure(name, run, lead)
-    others = [copy_figure(name, run, figure) for figure in page.figures if figure != lead]
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
     rows += [("texts", plain(finding["texts"].get("told", "")))]
     rows += [("**not to conclude**", plain(card.get("not", "")))]
-    return values | {"others": filter(None, others), "card": [row for row in rows if row[1]]}
-
-
-def without_repeats(text: str, sentences: list[str]) -> str:
-    """Leave out of a text the sentences that the page has said already."""
-    for sentence in sentences:
-        text = text.replace(sentence, "")
-    return " ".join(text.split())
+    return values | {"card": [row for row in rows if row[1]]}
 
 
 def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
@@ -193,7 +201,56 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "pairs": by_group.loc[("pair_share", "all", "classifier")],
         "against": by_group.loc[("pair_share", "antistereo", "classifier")],
     }
-    return {"sentences": render("pairs", **values).strip().split("\n\n"), "claims": None}
+    named = {
+        "flagged": "more stereotyping sentences flagged",
+        "counterparts": "their counterparts flagged",
+        "pairs": "more stereotyping sentence scored higher",
+        "against": "the same, pairs against a stereotype",
+    }
+    ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
+    shares = {key: [f"{values[key][end]:.0%}" for end in ends] for key in named}
+    numbers = [
+        (
+            words,
+            share,
+            f"95% CI {low} to {high}",
+            f"N = {values[key]['n']:.0f}",
+            f"{null} ({least} to {most})",
+        )
+        for (key, words), (share, low, high, null, least, most) in zip(
+            named.items(), shares.values(), strict=True
+        )
+    ]
+    sentences = render("pairs", **values).strip().split("\n\n")
+    return {"sentences": sentences, "numbers": numbers, "claims": None}
+
+
+def draw_pairs(run: Path) -> dict[str, str] | None:
+    """Draw four panels of the run's figure of minimal pairs."""
+    panels = {
+        ("flagged", "all pairs"): "more stereotyping sentences flagged",
+        ("counterparts flagged", "all pairs"): "their counterparts flagged",
+        ("scored higher", "all pairs"): "scored higher, all pairs",
+        ("scored higher", "against stereotypes"): "scored higher, against stereotypes",
+    }
+    rows = pd.read_csv(run / "figures/pairs.csv").set_index(["column", "panel"])
+    rows = pd.concat([rows.loc[[key]].assign(panel=words) for key, words in panels.items()])
+    rows = rows[rows["judge"] != "majority"].reset_index(drop=True)
+    words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
+    words["title"] = "Minimal pairs: sentences flagged, and pairs in which one scores higher"
+    words["alt"] = "Four panels by judge: sentences flagged, counterparts flagged, scored higher."
+    return draw("crows_pairs", "pairs", rows, "share", "sentences of each pair swapped", words)
+
+
+def draw(
+    page: str, name: str, rows: pd.DataFrame, axis: str, band: str, words: dict[str, str]
+) -> dict[str, str] | None:
+    """Draw a figure that no run has, and keep it beside a page as `copy_figure` does."""
+    figures.use_style()
+    figure = figures.claims(rows, axis, words={"band": band}, draw=figures.unit, columns=4)
+    with tempfile.TemporaryDirectory() as out:
+        files.save_figure(figure, name, data=rows, out=Path(out), words=words)
+        return copy_figure(page, Path(out), name)
 
 
 def copy_figure(page: str, run: Path, name: str) -> dict[str, str] | None:
@@ -239,14 +296,10 @@ def assess_detector() -> dict[str, Any]:
             )
     table = pd.DataFrame(rows)
     cell = table["method"].map(_DETECTORS) + ": " + table["model"]
-    drawn = table.assign(panel=table["measure"], cell=cell)
-    words = {"band": "verdicts permuted over answers"}
-    figures.use_style()
-    figure = figures.claims(drawn, "share classified correctly", words=words, draw=figures.unit)
+    table = table.assign(panel=table["measure"], cell=cell)
     words = json.loads((RESULTS / "xstest/detector.json").read_text(encoding="utf-8"))
-    with tempfile.TemporaryDirectory() as out:
-        files.save_figure(figure, "detector", data=table, out=Path(out), words=words)
-        picture = copy_figure("xstest", Path(out), "detector")
+    axis, band = "share classified correctly", "verdicts permuted over answers"
+    picture = draw("xstest", "detector", table, axis, band, words)
     unseen = detector.unseen().to_dict("records")
     ends = {
         of: [pick(unseen, key=lambda row, of=of: row[of]) for pick in (min, max)]
@@ -309,13 +362,12 @@ def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
         )
         for row, adjusted in zip(table.to_dict("records"), is_adjusted, strict=True)
     ]
-    dagger = "; †: selection-adjusted" if is_adjusted.head(_ROWS).any() else ""
+    dagger = "; †: selection-adjusted" if is_adjusted.any() else ""
     estimate = f"estimate ({table['confidence'].iloc[0]:.0%} CI{dagger})"
     null = ["null value"] if has_null else []
     return {
         "columns": ["measured", *keys, estimate, "N", *null, "verdict (adjusted p)"],
-        "rows": rows[:_ROWS],
-        "more": max(len(rows) - _ROWS, 0),
+        "rows": rows if len(rows) <= _ROWS else [],
         "tests": tests,
         "beyond": bool((beyond & table["verdict"].eq("not significant")).any()),
     }
@@ -359,14 +411,14 @@ def verdict(row: dict[str, Any]) -> str:
 
 
 def list_pages() -> dict[str, Any]:
-    """Return the pages that exist: title, study and first paragraph of each."""
+    """Return the pages that exist: title, study and what each result means."""
     rows, listed = [], []
     for name in [*PAGES, "xstest"]:
         if (path := RESULTS / f"{name}.md").is_file():
-            title, lead, *_ = path.read_text(encoding="utf-8").split("\n\n")
+            title, means, *_ = path.read_text(encoding="utf-8").split("\n\n")
             study = PAGES[name].params.split("/")[0] if name in PAGES else "refusals"
             link = f"[{title.removeprefix('# ')}](results/{name}.md)"
-            rows.append((link, f"`{study}`", " ".join(lead.split())))
+            rows.append((link, f"`{study}`", means.removeprefix("**What this means.** ")))
             listed.append(name)
     return {"rows": rows, "names": listed}
 

@@ -118,7 +118,8 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
     by_paper: dict[str, list[dict[str, str]]] = {paper: [] for paper in PAPERS}
     for row in rows():
         by_paper[row["paper"]].append(row)
-    yield "| paper | " + " | ".join(f"{name}: {what}" for name, what in VERDICTS.items()) + " |"
+    yield from ("; ".join(f"**{name}**: {what}" for name, what in VERDICTS.items()) + ".", "")
+    yield f"| paper | {' | '.join(VERDICTS)} |"
     yield "| --- |" + " ---: |" * len(VERDICTS)
     for paper, table in by_paper.items():
         counts = Counter(row["verdict"] for row in table)
