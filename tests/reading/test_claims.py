@@ -151,7 +151,7 @@ def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
         ("Difference (b_1)", ".002", False),  # what could have been detected is of the others
         ("Difference (a)", ".600", True),
     ]
-    assert "2 tests, p adjusted over all of them" in text
+    assert "Holm's method over all 2 tests" in text
     rows, _ = cells(declared(table, SHE | {"smallest_effect": 0.03}))
     assert "within or beyond" in rows[0][-2]
 

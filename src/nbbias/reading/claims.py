@@ -12,8 +12,8 @@ from IPython.display import HTML
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim, match_claim
 from nbbias.reading import names, significance
-from nbbias.reading.prose import number, render
-from nbbias.reading.tables import estimate_cell, labelled, show
+from nbbias.reading.prose import render
+from nbbias.reading.tables import labelled, show
 from nbbias.tables import ESTIMATE_KEYS, UNIT_KEYS, UNTESTABLE
 
 #: The column that numbers the claims: a table without it declares nothing.
@@ -132,7 +132,8 @@ def _unique(rows: pd.DataFrame, estimates: pd.DataFrame, claims: Sequence[Claim]
 def _verdict(row: dict[str, Any], confidence: float) -> str:
     if not np.isfinite(row["estimate"]):
         return "not measured"
-    bound = f"±{row[SMALLEST]:g}"
+    factor, _, _, short, _ = names.unit(row)
+    bound = f"±{factor * row[SMALLEST]:g}{short}"
     if stats.is_significant(row["p_within"], confidence):
         return f"equivalent within {bound}"
     if stats.is_significant(row["p_beyond"], confidence):
@@ -196,15 +197,11 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     low = significance.SELECTED[0]
     counts = {"tests": rows["p_value"].count(), "untested": rows["p_value"].isna().sum()}
     counts |= {"selected": rows[low].count(), "rows": len(rows), "shown": len(shown)}
-    without = shown["mde"].isna() & shown["p_adjusted"].notna()
-    impossible = bool((without & ~significance.is_significant(shown)).any())
-    note = render("claims.claims_note", **counts, impossible=impossible)
+    note = render("claims.claims_note", **counts, zero=bool(shown["null"].fillna(0).eq(0).all()))
     headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["label"].to_list(), note=note, labels=headings, gap="")
-    written = [names.scaled(row) for row in shown.to_dict("records")]
-    columns = table.rows.assign(estimate=[estimate_cell(row) for row in written])
-    mde = [number(row["mde"], decimals=row["decimals"]) + row["short"] for row in written]
-    columns["mde"] = np.where(shown["mde"].notna(), mde, "")
+    mde = [names.quantity(row, "mde") for row in shown.to_dict("records")]
+    columns = table.rows.assign(mde=np.where(shown["mde"].notna(), mde, ""))
     if rows[SMALLEST].notna().any():
         columns.insert(len(columns.columns) - 1, "verdict", shown["verdict"].to_list())
     columns["estimate"] += np.where(shown[low].notna(), " \N{DOUBLE DAGGER}", "")

@@ -255,7 +255,7 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
     return f"{text}{short}" if np.isfinite(row[of]) else text
 
 
-def scaled(row: Mapping[str, Any]) -> dict[str, Any]:
+def scaled(row: Mapping[str, Any], *, decimals: int = 3) -> dict[str, Any]:
     """Return a row in the unit of its measure, with its `short` name and `decimals` for tables.
 
     Examples
@@ -266,9 +266,9 @@ def scaled(row: Mapping[str, Any]) -> dict[str, Any]:
     (-12.5, ' pp', 1)
     """
     factor, _, _, short, _ = unit(row)
-    ends = (end for end in row if end in {"estimate", "null", "mde"} or str(end).startswith("ci_"))
+    ends = (end for end in row if str(end).startswith(("estimate", "null", "mde", "ci_")))
     values = {end: factor * row[end] for end in ends}
-    return {**row, **values, "short": short, "decimals": 1 if short else 3}
+    return {**row, **values, "short": short, "decimals": 1 if short else decimals}
 
 
 # --- rows -------------------------------------------------------------------------------------

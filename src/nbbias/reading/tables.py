@@ -157,7 +157,7 @@ def readable(
 
 def labelled(rows: pd.DataFrame, names: Sequence[str], **options: Any) -> Table:
     """Return all rows as `readable` does, each under a name of its own (column `statistic`)."""
-    table = readable(rows.assign(statistic=names), ["statistic"], rows=None, **options)
+    table = readable(rows, ["statistic"], rows=None, **options)
     return table._replace(rows=table.rows.assign(statistic=names))
 
 
@@ -173,15 +173,15 @@ def _leading(rows: pd.DataFrame, most: int) -> tuple[pd.DataFrame, str]:
 
 def _number_columns(rows: pd.DataFrame, decimals: int) -> dict[str, list[Any]]:
     """Return the columns with numbers: those in which any row says something."""
-    plain = rows.assign(decimals=decimals, short="").to_dict("records")
-    cells: dict[str, list[Any]] = {"estimate": [estimate_cell(row) for row in plain]}
+    scaled = [names.scaled(row, decimals=decimals) for row in rows.to_dict("records")]
+    cells: dict[str, list[Any]] = {"estimate": [estimate_cell(row) for row in scaled]}
     cells["n"] = rows["n"].astype(int).to_list()
     if rows["n_lost"].any():
         cells["n_lost"] = rows["n_lost"].astype(int).to_list()
     if rows["null"].fillna(0).ne(0).any() or rows["null_low"].notna().any():
         cells["null"] = [
-            "" if pd.isna(null) else number(null, decimals=decimals) + _range(low, high, decimals)
-            for null, low, high in rows[["null", "null_low", "null_high"]].itertuples(index=False)
+            "" if pd.isna(row["null"]) else _with_range(row, "null", "null_low", "null_high")
+            for row in scaled
         ]
     p = "p_adjusted" if rows["p_adjusted"].notna().any() else "p_value"
     if rows[p].notna().any():
@@ -205,17 +205,16 @@ def estimate_cell(row: Mapping[str, Any]) -> str:
     width = row["ci_high"] - row["ci_low"]
     if 0 < width < 10.0**-decimals:  # as many digits as tell the ends apart
         decimals = min(int(np.ceil(-np.log10(width))), 6)
-    cell = number(row["estimate"], decimals=decimals) + row["short"]
-    cell += _range(row["ci_low"], row["ci_high"], decimals)
+    cell = _with_range(row | {"decimals": decimals}, "estimate", "ci_low", "ci_high")
     missing = "" if row["ci_low"] < row["ci_high"] else "no interval"
     why = ": ".join(filter(None, (missing, reason)))
     return f"{cell} ({why})" if why else cell
 
 
-def _range(low: float, high: float, decimals: int) -> str:
-    if not low < high:  # missing, or without any variance
-        return ""
-    return f" [{number(low, decimals=decimals)}, {number(high, decimals=decimals)}]"
+def _with_range(row: Mapping[str, Any], name: str, *ends: str) -> str:
+    value, low, high = (number(row[of], decimals=row["decimals"]) for of in (name, *ends))
+    has_range = row[ends[0]] < row[ends[1]]  # neither missing nor without any variance
+    return f"{value}{row['short']}" + f" [{low}, {high}]" * has_range
 
 
 def _in_words(key: str, value: object) -> str:
