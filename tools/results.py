@@ -110,8 +110,7 @@ PAGES = {
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
         note="The study comes from an example package. *Spread* is the standard deviation of the "
-        "groups' distances; its null value is what sampling gives without a difference. "
-        "`race_gender` are groups by both.",
+        "groups' distances; its null value is what sampling gives without a difference.",
     ),
 }
 
@@ -354,7 +353,7 @@ def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
     rows = [
         (
             plain(names.measure(row)),
-            *("all" if pd.isna(row[key]) else plain(row[key]) for key in keys),
+            *("all" if pd.isna(row[key]) else plain(row[key]).replace(r"\_", " ") for key in keys),
             f"{quantity(row)} ({interval(row)}){'†' if adjusted else ''}",
             number(row["n"], decimals=0),
             *([reference(row)] if has_null else []),
