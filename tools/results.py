@@ -159,7 +159,13 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         "page": page,
         "sentences": finding["plain"],
         "numbers": [
-            (plain(row["name"]), quantity(row), in_unit(row), row["N"], reference(row))
+            (
+                plain(row["name"]),
+                quantity(row),
+                plain(row["interval"].replace("95% CI ", "")),
+                row["N"].removeprefix("N = "),
+                reference(row),
+            )
             for row in finding["numbers"]
         ],
     }
@@ -209,13 +215,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
     shares = {key: [f"{values[key][end]:.0%}" for end in ends] for key in named}
     numbers = [
-        (
-            words,
-            share,
-            f"95% CI {low} to {high}",
-            f"N = {values[key]['n']:.0f}",
-            f"{null} ({least} to {most})",
-        )
+        (words, share, f"{low} to {high}", f"{values[key]['n']:.0f}", f"{null} ({least} to {most})")
         for (key, words), (share, low, high, null, least, most) in zip(
             named.items(), shares.values(), strict=True
         )
@@ -387,13 +387,6 @@ def quantity(row: dict[str, Any], of: str = "estimate") -> str:
     if not unit.short and abs(row["estimate"]) > 0:
         decimals = max(2, 2 - math.floor(math.log10(abs(row["estimate"]))))
     return plain(number(unit.factor * row[of], decimals=decimals) + unit.short)
-
-
-def in_unit(row: dict[str, Any]) -> str:
-    """Write an interval as the run does; of a number without a unit, with the estimate's digits."""
-    level, _, _ = row["interval"].partition(" CI ")
-    has_ends = not names.unit(row).short and not pd.isna(row["ci_low"])
-    return plain(f"{level} CI {interval(row)}" if has_ends else row["interval"])
 
 
 def interval(row: dict[str, Any]) -> str:
