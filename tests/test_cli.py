@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import pandas as pd
 import pytest
 from typer.main import get_command
 
@@ -210,23 +209,6 @@ def test_an_unforeseen_error_is_a_defect_with_status_2(
 
 
 # --- data and JupyterLab ----------------------------------------------------------------------
-
-
-def test_a_release_becomes_one_table(tmp_path: Path, command: Command) -> None:
-    (tmp_path / "news_data").mkdir()
-    (tmp_path / "news_data" / "gpt2.json").write_text('{"1": "She said so.", "2": "He came."}')
-    to = tmp_path / "answers.parquet"
-    done = command("data", "release", tmp_path, to)
-    assert done.returncode == 0
-    row = next(line for line in done.stdout.splitlines() if "gpt2" in line)
-    assert row.count("2") == 3  # gpt2, its texts, their articles
-    table = pd.read_parquet(to)
-    assert table["text"].tolist() == ["She said so.", "He came."]
-    assert set(table["prompt"]) == {"neutral"}
-    again = command("data", "release", tmp_path, to)
-    assert again.returncode == 2 and "--force" in again.stderr
-    refused = command("data", "release", tmp_path / "nowhere", to, "--force")
-    assert refused.returncode == 2 and "news_data" in refused.stderr
 
 
 def test_lab_becomes_jupyterlab_at_the_folder_of_notebooks(

@@ -552,21 +552,6 @@ def data_fetch(name: str) -> None:
     _result(*(f"{path}  {note}" for path, note in files))
 
 
-@data.command("release")
-def data_release(folder: Path, to: Path, force: Force = False) -> None:
-    """Convert a release in the layout of Fang et al. (2024) to one table of generations.
-
-    The release is a folder, or the archive that `nbbias data fetch fang2024_release` brings.
-    """
-    tables.refuse_target(to, force=force)
-    with tables.datasets.unpacked(folder) as release:
-        answers = asking.recorded.read_release(release)
-    tables.write_parquet(answers, to)
-    grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
-    out_console.table(grouped.agg(texts="size", articles="nunique").reset_index())
-    _result(f"wrote {to}")
-
-
 @data.command("combine")
 def data_combine(
     files: Annotated[list[str], Argument(metavar="FILE...", help="Tables or logs.")],

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,6 @@ from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan
 from nbbias.news import corpus
 from nbbias.running import generation
-from nbbias.tables import DataError
 from tests.fake_openai import FakeOpenAI
 
 MODELS = ["openai-api/fake/a", "openai-api/fake/b"]
@@ -132,60 +129,3 @@ def test_what_comes_back_holds_a_text_and_no_key(
     assert recorded.restore_answers(plan) == 1
     (text,) = recorded.read_answers(plan)["text"].dropna()
     assert text.startswith("It is ") and "provider" not in text
-
-
-# --- the release of Fang et al. -----------------------------------------------------------------
-
-
-def write(path: Path, content: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content))
-
-
-@pytest.mark.parametrize(
-    ("content", "wanted"),
-    [
-        ({"1": "One.", "2": None}, [("all", "1", "One."), ("all", "2", None)]),
-        (["One.", "Two."], [("all", "1", "One."), ("all", "2", "Two.")]),
-        (
-            {"nyt": {"1": "One\ud800"}, "reuters": ["Two."]},
-            [("nyt", "1", "One\ufffd"), ("reuters", "1", "Two.")],
-        ),
-    ],
-)
-def test_a_release_is_read_however_it_is_nested(
-    tmp_path: Path, content: object, wanted: list[tuple[str, str, str | None]]
-) -> None:
-    write(tmp_path / "news_data/gpt2.json", content)
-    write(tmp_path / "news_data/nyt_title.json", {"1": "A title is no answer"})
-    write(tmp_path / "bias_data/news_data/biasgpt2.json", content)
-    table = recorded.read_release(tmp_path)
-    assert set(table["model"]) == {"gpt2"}
-    for way in ("neutral", "biased"):
-        rows = table.loc[table["prompt"] == way, ["source", "article_id", "text"]]
-        rows = rows.astype(object).where(rows.notna(), None)
-        assert list(rows.itertuples(index=False, name=None)) == wanted
-
-
-def test_a_release_nested_otherwise_is_refused_with_what_it_holds(tmp_path: Path) -> None:
-    write(tmp_path / "news_data/a.json", {"1": "text", "2": ["list"]})
-    with pytest.raises(DataError, match=r"a\.json: holds neither text by article"):
-        recorded.read_release(tmp_path)
-    with pytest.raises(DataError, match="holds neither"):
-        recorded.read_release(tmp_path / "news_data")
-
-
-def test_a_release_is_read_from_its_archive_to_a_bound(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write(tmp_path / "llmbias-1/news_data/gpt2.json", ["One."])
-    archive = Path(shutil.make_archive(str(tmp_path / "llmbias"), "zip", tmp_path, "llmbias-1"))
-    with tables.datasets.unpacked(archive) as folder:
-        assert recorded.read_release(folder)["text"].tolist() == ["One."]
-    assert not folder.exists()
-    monkeypatch.setattr(tables.datasets, "_MOST", 3)
-    with pytest.raises(DataError, match="more than 3 bytes"), tables.datasets.unpacked(archive):
-        pass
-    archive.write_bytes(b"<html>")
-    with pytest.raises(DataError, match="not a zip file"), tables.datasets.unpacked(archive):
-        pass

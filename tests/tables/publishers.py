@@ -8,6 +8,7 @@ import io
 import json
 import tarfile
 import threading
+import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -120,10 +121,24 @@ def sbic(*_: str) -> bytes:
     return buffer.getvalue()
 
 
+def fang2024_release(*_: str) -> bytes:
+    buffer = io.BytesIO()
+    nested = {"nyt": {"1": "One\ud800", "2": None}, "reuters": ["Two."]}
+    files = {
+        "news_data/gpt2.json": {"1": "She said so."},
+        "news_data/nyt_title.json": {"1": "Rain"},
+    }
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in (files | {"bias_data/news_data/biasgpt2.json": nested}).items():
+            archive.writestr(f"llmbias-1/{name}", json.dumps(content))
+    return buffer.getvalue()
+
+
 _XSTEST = "id type prompt completion annotation_1 annotation_2 agreement final_label"
 _MADE: dict[str, Callable[[str, str], str | bytes]] = {
     **{"crows_pairs": crows_pairs, "redditbias": redditbias, "bold": bold, "llmfake": llmfake},
     **{"marked_personas": marked_personas, "beavertails": beavertails, "sbic": sbic},
+    "fang2024_release": fang2024_release,
     "fang2024": lambda values, _: json.dumps({"1": "Rain", "2": f"Snow {values}"}),
     "xstest": lambda *_: csv(**dict.fromkeys(_XSTEST.split(" "), "x")),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -119,10 +120,46 @@ def test_tables_are_made_of_what_publishers_have(published: tuple[Path, Path]) -
     assert (
         read["news/fang2024_headlines.parquet"]["outlet"].tolist() == ["nyt"] * 2 + ["reuters"] * 2
     )
+    release = read["news/fang2024_generated.parquet"].astype(object)
+    assert release.where(release.notna(), None).to_numpy().tolist() == [
+        ["all", "1", "gpt2", "neutral", "She said so."],
+        ["nyt", "1", "gpt2", "biased", "One\ufffd"],
+        ["nyt", "2", "gpt2", "biased", None],
+        ["reuters", "1", "gpt2", "biased", "Two."],
+    ]
     assert read["refusal/xstest_completions.parquet"]["model"].nunique() == 3
     here = datasets.catalogue().set_index("name")["here"]
-    assert here[names].all() and not here[["jigsaw", "fang2024_release"]].any()
+    assert here[names].all() and not here["jigsaw"]
     assert "stays" in list(datasets.fetch("sbic"))[-1][1]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ('["one", null]', None),
+        ('{"1": "text", "2": ["list"]}', "holds neither"),
+        ('{"1": 2}', r"news_data/a\.json holds neither texts by article nor by outlet"),
+        ('"text"', "holds neither"),
+        ('{"a": {"b": {"1": "text"}}}', "holds neither"),
+        ('{"1": "One", "1": "Two"}', "stands twice"),
+        (None, "not a zip file"),
+    ],
+)
+def test_a_release_is_read_as_it_was_laid_out_and_to_a_bound(
+    content: str | None, message: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, table = tmp_path / "llmbias.zip", "news/fang2024_generated.parquet"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("llmbias-1/news_data/a.json", content or "")
+    if content is None:
+        path.write_bytes(b"<html>")
+    if message is None:
+        assert datasets.write_table(table, [(path, {})], tmp_path / "made.parquet") == 2
+        monkeypatch.setattr(datasets, "_MOST", 3)
+        message = "more than 3 bytes"
+    with pytest.raises(DataError, match=message):
+        datasets.write_table(table, [(path, {})], tmp_path / "other.parquet")
+    assert not (tmp_path / "other.parquet").exists()
 
 
 def test_texts_of_marked_personas_are_those_that_its_study_reads(

@@ -1,21 +1,20 @@
 """Recorded answers, out of the store and into it.
 
 Out: the table that notebooks read. In: answers that somebody has already paid for, so that they
-are not asked for again, and whole releases in the layout of Fang et al.
+are not asked for again.
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
 from nbbias import params, tables
 from nbbias.asking import plan as plans, store
 from nbbias.asking.plan import ANSWER_COLUMNS, Plan
-from nbbias.tables import ONE_SOURCE, DataError
+from nbbias.tables import DataError
 
 
 def read_answers(plan: Plan) -> pd.DataFrame:
@@ -120,54 +119,3 @@ def restore_answers(plan: Plan) -> int:
     rows = rows.assign(status="answered", attempts=0)
     with store.open_store(plan.store_path) as connection:
         return store.record(connection, *rows.where(rows.notna(), None).to_dict("records"))
-
-
-def read_release(folder: str | Path) -> pd.DataFrame:
-    """Read a release in the layout of Fang et al. 2024.
-
-    Parameters
-    ----------
-    folder
-        Holds ``news_data/<model>.json`` (neutral) and ``bias_data/news_data/bias<model>.json``
-        (biased), or one of them: an object of article → text, a list of texts, or an object of
-        outlet → one of these. Titles (``*_title.json``) are no answers and are not read.
-
-    Returns
-    -------
-    DataFrame
-        GENERATIONS: `source` (the outlet, ``"all"`` where the file names none), `article_id`,
-        `model` (the file's name), `prompt` (neutral or biased), `sample`, `text`.
-
-    Raises
-    ------
-    DataError
-        There is no such file, or one is nested otherwise.
-    """
-    rows = []
-    for way, place in (("neutral", "news_data"), ("biased", "bias_data/news_data")):
-        for path in sorted(Path(folder, place).glob("*.json")):
-            if "_title" not in path.stem:
-                model = path.stem.removeprefix("bias").lstrip("_") if way == "biased" else path.stem
-                try:
-                    articles = _list_articles(tables.read_json(path))
-                except ValueError as error:
-                    raise DataError(str(path), str(error)) from None
-                rows += [(*article, model, way) for article in articles]
-    if not rows:
-        message = "holds neither news_data/<model>.json nor bias_data/news_data/bias<model>.json"
-        raise DataError(str(folder), message)
-    answers = pd.DataFrame(rows, columns=["source", "article_id", "text", "model", "prompt"])
-    answers["sample"] = answers.groupby(["source", "article_id", "model", "prompt"]).cumcount() + 1
-    return tables.check(answers, tables.GENERATIONS, where=str(folder))
-
-
-def _list_articles(content: Any, source: str = ONE_SOURCE) -> list[tuple[str, str, str | None]]:
-    """Return (outlet, article, text) of a file; articles of a list are numbered from 1."""
-    if isinstance(content, list):
-        content = dict(enumerate(content, start=1))
-    if isinstance(content, dict):
-        if all(isinstance(text, str | None) for text in content.values()):
-            return [(source, str(article), text) for article, text in content.items()]
-        if source == ONE_SOURCE and not any(str(name).isdigit() for name in content):
-            return [row for name, texts in content.items() for row in _list_articles(texts, name)]
-    raise ValueError("holds neither text by article nor a list of texts, nor these by outlet")

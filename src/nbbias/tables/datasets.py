@@ -8,30 +8,32 @@ shipped, to stand beside ours.
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import re
 import tarfile
-import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from nbbias.tables.columns import ONE_SOURCE
 from nbbias.tables.errors import DataError
 from nbbias.tables.files import write_parquet
 from nbbias.tables.packages import require_packages
 from nbbias.tables.paths import data_path
 from nbbias.tables.provenance import file_sha256
-from nbbias.tables.read import ONLY_EMPTY, read_shipped_yaml
+from nbbias.tables.read import ONLY_EMPTY, parse_json, read_shipped_yaml
 
 VARIABLE = "NBBIAS_DATA"
 
 #: Bytes of a file within an archive, at most.
 _MOST = 2**30
+
+_DAMAGED = (tarfile.TarError, zipfile.BadZipFile)
 
 _LAID_OUT = "is not laid out as it was when this version of nbbias was made"
 
@@ -208,9 +210,11 @@ def write_table(name: str, files: Sequence[tuple[Path, dict[str, str]]], target:
     return len(table)
 
 
-def _read(path: Path, member: str | None) -> pd.DataFrame:
+def _read(path: Path, layout: dict[str, Any]) -> pd.DataFrame:
     """Read a publisher's file as text; objects of JSON by the names at each level."""
     try:
+        if path.suffix == ".zip":
+            return _read_release(path, layout["members"])
         if path.suffix == ".gz":
             lines = pd.read_json(path, lines=True, dtype=False)
             return pd.json_normalize(lines.to_dict("records")).astype("str")
@@ -218,9 +222,9 @@ def _read(path: Path, member: str | None) -> pd.DataFrame:
             rows = list(_flatten(json.loads(path.read_text(encoding="utf-8"))))
             last = {len(rows[0]) - 1: "value"}
             return pd.DataFrame(rows).rename(columns=last).rename(columns=str)
-        file = _extract(path, member) if member else path
+        file = _extract(path, layout["member"]) if "member" in layout else path
         return pd.read_csv(file, dtype="str", encoding_errors="replace", **ONLY_EMPTY)
-    except (ValueError, OSError, EOFError, KeyError, IndexError, tarfile.TarError) as error:
+    except (ValueError, OSError, EOFError, LookupError, *_DAMAGED) as error:
         raise DataError(str(path), f"{_LAID_OUT}: {error}") from None
 
 
@@ -233,27 +237,26 @@ def _extract(path: Path, member: str) -> io.BytesIO:
     raise KeyError(f"no {member} within")
 
 
-@contextmanager
-def unpacked(path: Path) -> Iterator[Path]:
-    """Unpack an archive's folder to one that lives as long as this; a folder stays as it is."""
-    if path.suffix != ".zip":
-        yield path
-        return
-    with tempfile.TemporaryDirectory() as target:
-        try:
-            with zipfile.ZipFile(path) as archive:
-                if sum(entry.file_size for entry in archive.infolist()) > _MOST:
-                    raise ValueError(f"it holds more than {_MOST:,} bytes")
-                archive.extractall(target)  # writes nothing outside, and no links
-            (folder,) = Path(target).iterdir()
-        except (OSError, ValueError, zipfile.BadZipFile) as error:
-            raise DataError(str(path), f"cannot be unpacked: {error}") from None
-        yield folder
+def _read_release(path: Path, members: dict[str, str]) -> pd.DataFrame:
+    """Read an archive's files of JSON: a model's texts each, by article or outlet and article."""
+    rows = []
+    with zipfile.ZipFile(path) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > _MOST:
+            raise ValueError(f"it holds more than {_MOST:,} bytes")
+        for name, (prompt, pattern) in itertools.product(archive.namelist(), members.items()):
+            if match := re.fullmatch(pattern, name):
+                texts = list(_flatten(parse_json(archive.read(name).decode("utf-8-sig"))))
+                whole = all(isinstance(row[-1], str | None) for row in texts)
+                if not whole or {len(row) for row in texts} not in ({2}, {3}):
+                    raise ValueError(f"{name} holds neither texts by article nor by outlet")
+                rows += [(*(ONE_SOURCE, *row)[-3:], match[1], prompt) for row in texts]
+    columns = ["source", "article_id", "text", "model", "prompt"]
+    return pd.DataFrame(rows, columns=columns).astype("str")
 
 
 def _flatten(content: Any, *names: str) -> Iterator[tuple[Any, ...]]:
     if isinstance(content, list):
-        content = {str(at): item for at, item in enumerate(content)}
+        content = {str(at): item for at, item in enumerate(content, start=1)}
     if not isinstance(content, dict):
         yield (*names, content)
         return
@@ -263,7 +266,7 @@ def _flatten(content: Any, *names: str) -> Iterator[tuple[Any, ...]]:
 
 def _select(path: Path, values: dict[str, str], layout: dict[str, Any]) -> pd.DataFrame:
     """Keep the rows and columns of a layout, by our names."""
-    table = _read(path, layout.get("member")).assign(**values)
+    table = _read(path, layout).assign(**values)
     columns = {ours: theirs.removesuffix("?") for ours, theirs in layout["columns"].items()}
     optional = {theirs[:-1] for theirs in layout["columns"].values() if theirs.endswith("?")}
     needed = {*columns.values(), *layout.get("keep", {}), *layout.get("unlike", {})}

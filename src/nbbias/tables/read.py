@@ -194,14 +194,14 @@ def read_json(path: Path) -> Any:
     nbbias.tables.errors.DataError: ...one.json: cannot be read as json: the name 'a'...
     """
     try:
-        return _parse_json(path.read_text(encoding="utf-8-sig"))
+        return parse_json(path.read_text(encoding="utf-8-sig"))
     except RecursionError:
         raise DataError(str(path), "cannot be read as json: is nested too deeply") from None
     except (ValueError, OSError) as error:
         raise DataError(str(path), f"cannot be read as json: {error}") from None
 
 
-def _parse_json(content: str) -> Any:
+def parse_json(content: str) -> Any:
     value = json.loads(content, object_pairs_hook=_unique_names)
     if not re.search(r"\\u[dD][89a-fA-F]", content):
         return value
@@ -309,7 +309,7 @@ def _from_json_lines(path: Path, layout: Layout) -> _File:
     for number, line in enumerate(path.read_text(encoding=layout.encoding).split("\n"), start=1):
         if line.strip():
             try:
-                records.append(_parse_json(line))
+                records.append(parse_json(line))
             except ValueError as error:
                 raise ValueError(f"line {number}: {error}") from None
     return _from_records(logs.read_answers(records, path) or records, "record")
@@ -317,7 +317,7 @@ def _from_json_lines(path: Path, layout: Layout) -> _File:
 
 def _from_json(path: Path, layout: Layout) -> _File:
     """Read JSON in any of the layouts in which releases come; a plain text becomes `text`."""
-    content = _parse_json(path.read_text(encoding=layout.encoding))
+    content = parse_json(path.read_text(encoding=layout.encoding))
     if (answers := logs.read_answers(content, path)) is not None:
         return _from_records(answers, "answer")
     if isinstance(content, list):
@@ -360,5 +360,5 @@ _READERS: dict[str, Callable[[Path, Layout], _File]] = {
     ".tsv": from_csv,
     ".json": _from_json,
     ".jsonl": _from_json_lines,
-    ".eval": lambda path, _: _from_records(logs.read_eval(path, _parse_json), "answer"),
+    ".eval": lambda path, _: _from_records(logs.read_eval(path, parse_json), "answer"),
 }
