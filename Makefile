@@ -9,7 +9,7 @@ CORPORA := llmbi/gpt4_recorded biasalert/crows_pairs news_bias/llmfake
 EXAMPLE := examples/marked_personas/nbbias_marked_personas/params/marked_personas/marked_personas.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiled calibrated embeddings studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
+.PHONY: help setup compiled calibrated embeddings classifier studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
 
 help:            ## say what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ calibrated:      ## write what cards say of a whole calibration, from runs/calib
 
 embeddings:      ## embed the texts of the detector and the samples of biasalert and cogs, for data/embeddings.parquet
 	@$(BIN)/python tools/dev.py embeddings
+
+classifier:      ## fit the quick judge of biasalert to the sample, for data/biasalert/readers.npz
+	@$(BIN)/python tools/dev.py classifier
 
 compiled:        ## compile what counts texts, which set-up does
 	@$(BIN)/python tools/dev.py compiled

@@ -8,20 +8,26 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 from unittest.mock import patch
 
 import nbformat
+import numpy as np
 import pandas as pd
 import typer
 
 from nbbias import biasalert, calibration, cogs, news, params, studies, tables
+from nbbias.biasalert.judges import classifier as quick, registry
+from nbbias.biasalert.knowledge import counterfactuals, sample
 from nbbias.running import place, plan
 from nbbias.running.kernel import NAME as KERNEL
 from nbbias.studies import STUDIES
 from nbbias.text import embeddings as offline
 
 ROOT = Path(__file__).parents[1]
+
+#: What a fitted linear model of scikit-learn predicts by.
+_LINEAR = ("coef_", "intercept_", "classes_")
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 
@@ -48,6 +54,30 @@ def embeddings() -> None:
     by_bytes = {"vector.list.element": "BYTE_STREAM_SPLIT"}  # a third smaller, and nothing lost
     options = {"compression": "zstd", "compression_level": 19, "use_dictionary": ["weights"]}
     table.to_parquet(path, index=False, column_encoding=by_bytes, **options)
+    print(f"wrote {path}")
+
+
+@app.command()
+def classifier() -> None:
+    """Write what the quick judge learns from the sample, as numbers; run it after `embeddings`."""
+    settings = registry.Settings(embedding_model=offline.OFFLINE)
+    table = sample.labelled(seed=settings.seed)
+    further = counterfactuals.training_texts()[list(registry.NOTHING)]
+    texts = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
+    readers, held_out = quick.fit_readers(table, texts, settings)
+    numbers: dict[str, Any] = {
+        "fitted_on": quick.hash_training(texts, settings),
+        "held_out": held_out,
+    }
+    for step, estimator in quick.steps(readers).items():
+        for name in ("vocabulary_", "idf_", *("components_", "normalization_"), *_LINEAR):
+            value = getattr(estimator, name, None)
+            if isinstance(value, dict):
+                value = "\n".join(sorted(value, key=value.__getitem__))
+            if value is not None:
+                numbers[f"{step}.{name}"] = value
+    path = tables.data_path(quick.SHIPPED)
+    np.savez_compressed(path, **numbers)
     print(f"wrote {path}")
 
 

@@ -14,8 +14,13 @@ from typing import Any
 
 import numpy as np
 from scipy.special import erf, softmax
+from threadpoolctl import threadpool_limits
 
 _HEADS, _LAYERS, _TOKENS = 12, 6, 256
+_PARTS = ("ids", "attention_mask")
+
+#: Up to so many texts one thread is enough.
+_FEW = 32
 
 
 @cache
@@ -36,10 +41,9 @@ def encode(texts: Sequence[str], folder: Path) -> np.ndarray:
     vectors = np.empty((len(texts), weights["embeddings.LayerNorm.bias"].size), np.float32)
     for at in np.array_split(order, 1 + len(texts) // 32):  # texts of like length are padded alike
         encoded = tokenizer.encode_batch([texts[i] for i in at])
-        ids = np.array([encoding.ids for encoding in encoded])
-        vectors[at] = _embed(
-            ids, np.array([encoding.attention_mask for encoding in encoded]), weights
-        )
+        ids, mask = (np.array([getattr(e, part) for e in encoded]) for part in _PARTS)
+        with threadpool_limits(1 if len(texts) <= _FEW else None):  # several would wait and spin
+            vectors[at] = _embed(ids, mask, weights)
     return vectors
 
 

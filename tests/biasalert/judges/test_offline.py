@@ -12,7 +12,8 @@ import pytest
 from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.judges import classifier, tuned
 from nbbias.biasalert.judges.registry import NOTHING, Settings, TrainingInput
-from nbbias.biasalert.knowledge import entries as knowledge, retrieval
+from nbbias.biasalert.knowledge import entries as knowledge, retrieval, sample
+from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.tables import ParameterError, check
 from tests.biasalert.tiny import bag_of_words, labelled, transformer
 
@@ -72,6 +73,28 @@ def test_the_quick_judge_learns_and_names(parted: pd.DataFrame, quick: classifie
     assert judged.loc[~yes, ["bias_type", "group", "attribute"]].isna().all(axis=None)
     assert judged["confidence"].between(0, 1).all()
     assert (judged["evidence_ids"] == "").all()
+
+
+def test_what_ships_is_what_the_sample_teaches() -> None:
+    table, settings = sample.labelled(seed=0), Settings(embedding_model="offline")
+    further = training_texts()[list(NOTHING)]
+    texts = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
+    fitted = classifier.fit_readers(table, texts, settings)
+    asked = pd.DataFrame(
+        {"text": texts["text"].iloc[::90], "text_id": texts.index[::90].astype("str")}
+    )
+    chances = [
+        classifier.judge(
+            asked, fitted=classifier.fit(TrainingInput(table, settings, further, shared=shared))
+        )["confidence"].to_numpy(float)
+        for shared in ({}, {"readers": fitted})
+    ]
+    np.testing.assert_allclose(*chances, atol=1e-6)
+    shipped = classifier.read_shipped(texts, settings)
+    assert shipped is not None
+    np.testing.assert_allclose(shipped[1], fitted[1], atol=1e-6)
+    assert classifier.read_shipped(texts, settings._replace(seed=1)) is None
+    assert classifier.read_shipped(texts.assign(weight=2.0), settings) is None
 
 
 # --- with texts beside the labelled ones --------------------------------------------------------

@@ -57,6 +57,9 @@ _LANDMARKS = 1500
 #: What a vector counts beside the words and characters of a text, in the linear classifier.
 _VECTOR = 1.5
 
+#: What was learned from the sample, as numbers: written by ``tools/dev.py classifier``.
+SHIPPED = "biasalert/readers.npz"
+
 WORD = r"[\w']+|[?!.]"
 
 
@@ -126,7 +129,9 @@ def fit(training: TrainingInput, evidence: pd.DataFrame | None = None) -> Fitted
     """
     table = require_trainable(training.train)
     if "readers" not in training.shared:
-        training.shared["readers"] = _fit_readers(table, training.further, training.settings)
+        texts = pd.concat([table.assign(weight=1.0), training.further], ignore_index=True)
+        fitted = read_shipped(texts, training.settings)
+        training.shared["readers"] = fitted or fit_readers(table, texts, training.settings)
     readers, held_out = training.shared["readers"]
     final = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))
     with threadpool_limits(1):
@@ -134,14 +139,41 @@ def fit(training: TrainingInput, evidence: pd.DataFrame | None = None) -> Fitted
     return Fitted(readers, final, training.settings, evidence is not None)
 
 
-def _fit_readers(
-    table: pd.DataFrame, further: pd.DataFrame, settings: Settings
+def read_shipped(texts: pd.DataFrame, settings: Settings) -> tuple[Readers, np.ndarray] | None:
+    """Return what `fit_readers` does of the sample, from numbers that ship; None of other texts."""
+    readers = Readers(_counter(), *_make_two(len(texts), settings.seed))
+    with np.load(tables.data_path(SHIPPED), allow_pickle=False) as saved:
+        if str(saved["fitted_on"]) != hash_training(texts, settings):
+            return None
+        for name in saved.files[2:]:
+            step, attribute = name.split(".")
+            value = saved[name]
+            if attribute == "vocabulary_":
+                value = {word: at for at, word in enumerate(str(value).split("\n"))}
+            setattr(steps(readers)[step], attribute, value)
+        return readers, saved["held_out"]
+
+
+def steps(readers: Readers) -> dict[str, Any]:
+    """Return the estimators that readers are made of, by name."""
+    counters, kernel = readers.counts.transformer_list, readers.kernel.steps
+    return {**dict(counters), "linear": readers.linear, **dict(kernel)}
+
+
+def hash_training(texts: pd.DataFrame, settings: Settings) -> str:
+    """Return the SHA-256 of all that fitted readers rest on."""
+    rows = texts[["text", "biased", "weight"]].to_numpy().tolist()
+    encoder, _, _ = embeddings.instrument(settings.embedding_model).partition(",")
+    return tables.hash_json([rows, settings.seed, encoder])
+
+
+def fit_readers(
+    table: pd.DataFrame, both: pd.DataFrame, settings: Settings
 ) -> tuple[Readers, np.ndarray]:
     """Fit what reads texts; return with it the log-odds of each text where it was held out.
 
-    Texts of `further` are learned from and never held out.
+    Those of `both` that are not in `table`, its first rows, are learned from and never held out.
     """
-    both = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
     texts = both["text"].str[:READ]
     vectors = embeddings.embed(texts, model=settings.embedding_model, device=settings.device)
     # Matrices this small keep threads waiting for each other longer than they compute.
@@ -178,15 +210,19 @@ def _fit_two(
 ) -> tuple[LogisticRegression, Pipeline]:
     """Fit the linear classifier, and one on the kernel of embeddings; `n` texts are labelled."""
     truth, weights = texts["biased"].to_numpy(bool), texts["weight"].to_numpy()
-    # The same optimum in a quarter of the time that the primal takes.
-    solver: dict[str, Any] = {"solver": "liblinear", "dual": True, "max_iter": 1000}
-    linear = LogisticRegression(C=2.0, random_state=seed, **solver)
-    # As many landmarks as labelled texts: a small file is learned from in a second.
-    landmarks = Nystroem(gamma=1.5, n_components=min(_LANDMARKS, n), random_state=seed)
-    kernel = make_pipeline(landmarks, LogisticRegression(C=8.0, max_iter=500))
+    linear, kernel = _make_two(n, seed)
     linear.fit(features, truth, sample_weight=weights)
     kernel.fit(vectors, truth, logisticregression__sample_weight=weights)
     return linear, kernel
+
+
+def _make_two(n: int, seed: int) -> tuple[LogisticRegression, Pipeline]:
+    # The same optimum in a quarter of the time that the primal takes.
+    solver: dict[str, Any] = {"solver": "liblinear", "dual": True, "max_iter": 1000}
+    # As many landmarks as labelled texts: a small file is learned from in a second.
+    landmarks = Nystroem(gamma=1.5, n_components=min(_LANDMARKS, n), random_state=seed)
+    kernel = make_pipeline(landmarks, LogisticRegression(C=8.0, max_iter=500))
+    return LogisticRegression(C=2.0, random_state=seed, **solver), kernel
 
 
 @lru_cache(maxsize=1)
