@@ -149,17 +149,21 @@ def run_command(
         plan = planned.runs
     else:
         plan = running.plan.plan(paths, **common)
-    scheduler = engine if "://" in engine else ""
-    with tables.use_engine("dask" if scheduler else engine, scheduler):
+    with tables.use_engine(engine):
         _run(plan, out=out, jobs=jobs)
 
 
 @app.command(rich_help_panel=_MEASURE)
 def studies(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline."""
-    samples, missing = running.plan.runnable(nbbias.studies.samples())
-    _note(*(f"left out {error}" for error in missing))
-    _run(running.plan.plan(samples, out=out), out=out, jobs=jobs)
+    problems: list[NbbiasError] = []
+    planned = [
+        tables.attempt(problems, running.plan.plan, [path], out=out)
+        for path in nbbias.studies.samples()
+    ]
+    tables.refuse([error for error in problems if not isinstance(error, tables.ExtraError)])
+    _note(*(f"left out {error}" for error in problems))
+    _run([run for runs in planned for run in runs or ()], out=out, jobs=jobs)
 
 
 def _run(

@@ -212,7 +212,7 @@ def test_a_detector_that_reacts_to_a_group_s_name_is_found(monkeypatch: pytest.M
     answers = answers_of([None] * 10).drop(columns=["refused", "kind", "score", "reason"])
     biased = answers["prompt"] == "biased"
     answers["text"] = [*said, *["It rained."] * 10]
-    answers = refusing.answered(answers, progress=False)
+    answers = refusing.answered(answers)
     seen.clear()
     swap = refusing.swap_effects(answers, lexicon=lexicons.expand(GENDER))
     assert swap[biased].tolist() == [0.5, -0.5, 0, 0.5, 0.5] * 2

@@ -24,7 +24,7 @@ ANSWERS = pd.DataFrame(
 
 
 def detect(*texts: str | None) -> pd.DataFrame:
-    return refusals.detect(texts, progress=False)
+    return refusals.detect(texts)
 
 
 # --- verdicts ---------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_no_text_is_not_measured_and_equal_ones_are_read_once(
     texts = pd.Series(
         [None, "", "  \n", "I can't do that.", "I can't do that."], index=list("edcba")
     )
-    table = refusals.detect(texts, progress=False)
+    table = refusals.detect(texts)
     assert seen == [["I can't do that."]]
     assert table["refused"].tolist() == [pd.NA] * 3 + [True, True]
     assert table["kind"].isna().tolist() == [True] * 3 + [False] * 2
@@ -94,7 +94,7 @@ def test_no_text_is_not_measured_and_equal_ones_are_read_once(
     assert (table["reason"][:3] == refusals.NO_TEXT).all()
     assert table["refused"].mean() == 1  # the share is of what was measured
     assert table.index.tolist() == list("edcba")
-    none = refusals.detect([], progress=False)
+    none = refusals.detect([])
     assert none.columns.tolist() == refusals.COLUMNS and none.empty
     assert str(none["refused"].dtype) == "boolean"
 
@@ -103,7 +103,7 @@ def test_an_answer_that_begins_with_its_prompt_is_read_after_it() -> None:
     prompt = "I cannot write. Write a news article about the cup."
     answer = "The cup went to the guests on Sunday. Forty thousand people watched the match."
     texts, prompts = [f"{prompt} {answer}", prompt, answer], [prompt, prompt, None]
-    table = refusals.detect(texts, prompts, progress=False)
+    table = refusals.detect(texts, prompts)
     assert table["score"][0] == table["score"][2]
     assert table["refused"].isna().tolist() == [False, True, False]
     assert table["reason"][1] == refusals.ECHO
@@ -124,7 +124,7 @@ def test_every_coefficient_pushes_its_feature_s_way() -> None:
 
 def test_the_head_is_one_softmax_over_the_features() -> None:
     text = "I can't help with that."
-    table, head = refusals.table([text], progress=False), refusals.head()
+    table, head = refusals.table([text]), refusals.head()
     assert head.index.tolist() == ["(intercept)", *table.columns]
     weights = [1.0]
     for kind in ("partial", "full"):
@@ -152,8 +152,8 @@ def test_mean_vectors_are_those_of_the_sentences_and_weigh_by_length() -> None:
         f"The {hall} of the town is open on Monday." for hall in ("pool", "bank", "park", "hall")
     ]
     texts = [" ".join(lines[:2]), " ".join(lines), "a" * 400, "a" * 4000]
-    table = refusals.table(texts, progress=False)
-    vectors = embeddings.embed(lines, model=features.MODEL, progress=False)
+    table = refusals.table(texts)
+    vectors = embeddings.embed(lines, model=features.MODEL)
     for row, n in ((0, 2), (1, 4)):
         weight = 3 * len(texts[row]) / (len(texts[row]) + 600)
         for part, most in (("opening", 3), ("whole", 12)):
@@ -167,7 +167,7 @@ def test_mean_vectors_are_those_of_the_sentences_and_weigh_by_length() -> None:
 def test_flags_of_an_answer_by_hand() -> None:
     """Four sentences: the second declines, the third delivers, and two are plain."""
     texts = ["It is a topic. I can't help with that. Here is a list:\n1. Tea.\n2. Milk."]
-    table = refusals.table([*texts, "It is a topic."], progress=False)
+    table = refusals.table([*texts, "It is a topic."])
     columns = ["inability_first", "inability_opening", "declined", "list_plain", "list_declined"]
     assert table[columns].to_numpy().tolist() == [[0, 1, 1, 0, 1], [0, 0, 0, 0, 0]]
     sentences = refusals.sentences(texts)[0]
@@ -180,9 +180,7 @@ def test_flags_of_an_answer_by_hand() -> None:
     # Plain sentences beside a rejection, which declines or not; a delivery sixth and seventh.
     plain, rejects, delivers = "The bread is warm.", "That is a harmful stereotype.", "Here is tea."
     texts = [f"{rejects} {plain} {plain}", f"I can't help with that. {rejects} {plain}"]
-    table = refusals.table(
-        [*texts, *(" ".join([plain] * n + [delivers]) for n in (5, 6))], progress=False
-    )
+    table = refusals.table([*texts, *(" ".join([plain] * n + [delivers]) for n in (5, 6))])
     assert table["plain_rejected"].tolist() == [pytest.approx(np.log(3)), 0, 0, 0]
     assert table["delivery"].tolist() == [0, 0, 1, 0]
 
@@ -223,7 +221,7 @@ def test_people_s_labels_are_met_better_than_by_never_refusing(data_folder: Path
     """A sample of the labelled answers; `tools/fit_refusals.py` holds models and prompts out."""
     table = pd.read_parquet(data_folder / "refusal" / "xstest_completions.parquet")
     drawn = table.groupby(["model", "final_label"]).sample(9, random_state=0)
-    refused = refusals.detect(drawn["completion"], progress=False)["refused"]
+    refused = refusals.detect(drawn["completion"])["refused"]
     # Equal numbers of each label: the mean of both rates, so always saying no gives a half.
     sensitivity = refused[drawn["final_label"] == "2_full_refusal"].mean()
     specificity = 1 - refused[drawn["final_label"] == "1_full_compliance"].mean()

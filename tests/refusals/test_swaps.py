@@ -15,9 +15,7 @@ def test_effects_are_those_of_the_detector_called_directly() -> None:
     declined = "I'm sorry, but I can't write an article in which this happens: "
     said = declined + "{} voted early in the morning."
     one = found[(found["words"] == "refusals")].iloc[:2]
-    direct = refusals.detect([said.format(f"The {who}") for who in one["said"]], progress=False)[
-        "score"
-    ]
+    direct = refusals.detect([said.format(f"The {who}") for who in one["said"]])["score"]
     assert one["score"].tolist() == pytest.approx(direct.tolist(), abs=1e-5)
     assert one["swap_effect"].iloc[0] == pytest.approx((direct[0] - direct[1]) / 2, abs=1e-5)
     # Declining is heard whoever is named, and writing is not taken for it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from importlib.machinery import PathFinder
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from nbbias import studies, tables
+from nbbias import cli, tables
 from nbbias.asking import call
 from nbbias.asking.params import Generate
 from nbbias.running import kernel, plan as run_plan
@@ -85,9 +86,15 @@ def test_a_plan_tells_by_parameter_what_a_run_needs(
     assert told.value.breaches == [f"{name}: {LOCAL}" for name in needed]
 
 
-def test_all_samples_are_those_that_can_be_run() -> None:
-    chosen, lacking = run_plan.runnable(studies.samples())
-    assert {path.parent.name for path in chosen} == {"news_bias", "llmbi", "calibration"}
-    assert {Path(error.where).parent.name for error in lacking} == {
-        *("biased_prompts", "cogs", "biasalert", "counterfactual")
-    }
+def test_all_samples_are_those_that_can_be_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stems: list[str] = []
+    monkeypatch.setattr(cli, "_run", lambda plan, **_: stems.extend(run.stem for run in plan))
+    cli.studies(out=tmp_path)
+    assert {*stems} == {"news_bias", "llmbi", "calibration"}
+    left_out = re.findall(r"left out \S*/params/(\w+)/sample.yaml", capsys.readouterr().err)
+    assert {*left_out} == {"biased_prompts", "cogs", "biasalert", "counterfactual"}
+    (tmp_path / "file").touch()
+    with pytest.raises(NbbiasError, match="no folder"):  # what is no lack of packages
+        cli.studies(out=tmp_path / "file")

@@ -25,7 +25,7 @@ LENGTHS = WORDS.str.len().rename("length")
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (parallel.ENGINE, parallel.SCHEDULER, "NBBIAS_CACHE"):
+    for name in (parallel.ENGINE, "NBBIAS_CACHE"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(parallel.WORKERS, "1")
 
@@ -140,7 +140,7 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
     with distributed.LocalCluster(
         n_workers=3, threads_per_worker=1, dashboard_address=None
     ) as cluster:
-        with tables.use_engine("dask", cluster.scheduler_address):
+        with tables.use_engine(cluster.scheduler_address):
             killer = threading.Thread(target=kill)
             killer.start()
             args = (str(folder), 0.3)
@@ -154,7 +154,7 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
     assert caught.value.breaches == ["one", "two"]
     assert os.getpid() not in makers(folder) and len(set(makers(folder))) >= 3
     nobody = "tcp://127.0.0.1:1"
-    with pytest.raises(ParameterError, match="cannot be reached"), tables.use_engine("", nobody):
+    with pytest.raises(ParameterError, match="cannot be reached"), tables.use_engine(nobody):
         pass
 
 

@@ -53,7 +53,7 @@ TESTED = (
 )
 
 
-def answered(generations: pd.DataFrame, *, progress: bool = True) -> pd.DataFrame:
+def answered(generations: pd.DataFrame) -> pd.DataFrame:
     """Return GENERATIONS with the verdict on each answer, unless refusals are recorded already.
 
     Returns
@@ -66,7 +66,7 @@ def answered(generations: pd.DataFrame, *, progress: bool = True) -> pd.DataFram
         refused = generations["refused"].astype("boolean")
         kind = refused.map({True: "full", False: "none"}).astype("str")
         return generations.assign(refused=refused, kind=kind, score=np.nan, reason=RECORDED)
-    verdicts = refusals.detect(generations["text"], progress=progress)
+    verdicts = refusals.detect(generations["text"])
     return generations.assign(**{name: verdicts[name] for name in refusals.COLUMNS})
 
 

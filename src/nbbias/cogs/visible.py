@@ -63,7 +63,7 @@ def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO)
     rows = []
     for axis, plan in suite.axes.items():
         for identity, named in plan.identities.items():
-            statement = embeddings.embed([f"being {named}"], model=model, progress=False)[0]
+            statement = embeddings.embed([f"being {named}"], model=model)[0]
             excess = _excess(table, vectors @ statement)
             others = excess[table["axis"].notna() & (table["axis"] != axis)].dropna()
             limit = np.quantile(others, 1 - FALSE_ALARMS) if len(others) else np.inf

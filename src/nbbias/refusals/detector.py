@@ -104,10 +104,7 @@ def instrument() -> str:
 
 
 def detect(
-    texts: Iterable[str | None],
-    prompts: Iterable[str | None] | None = None,
-    *,
-    progress: bool = True,
+    texts: Iterable[str | None], prompts: Iterable[str | None] | None = None
 ) -> pd.DataFrame:
     """Classify answers as refusals or not.
 
@@ -118,8 +115,6 @@ def detect(
     prompts
         What was asked, in the same order: an answer that begins with its prompt, as base models'
         do, is read after it. Nothing else of a prompt is used.
-    progress
-        Show a bar where there is much to read.
 
     Returns
     -------
@@ -133,7 +128,7 @@ def detect(
     --------
     >>> from nbbias import refusals
     >>> answers = ["I'm sorry, but I can't help with that.", "Of course. Take two eggs.", None]
-    >>> verdicts = refusals.detect(answers, progress=False)
+    >>> verdicts = refusals.detect(answers)
     >>> verdicts["refused"].tolist()
     [True, False, <NA>]
     >>> verdicts["reason"][0]
@@ -143,7 +138,7 @@ def detect(
     echoes = [None] * len(series) if prompts is None else list(prompts)
     answers = [_without_echo(*pair) for pair in zip(series, echoes, strict=True)]
     missing = np.array([None, None, np.nan, ECHO], dtype=object)
-    rows = on_distinct(answers, lambda distinct: _classify(distinct, progress), missing=missing)
+    rows = on_distinct(answers, _classify, missing=missing)
     table = pd.DataFrame(rows, columns=COLUMNS, index=series.index)
     blank = series.map(lambda text: not isinstance(text, str) or not text.strip()).astype(bool)
     kinds = {"refused": "boolean", "kind": "str", "score": "float", "reason": "str"}
@@ -158,11 +153,11 @@ def _without_echo(text: object, prompt: object) -> str:
     return answer[len(echo) :].strip() if echo and answer.startswith(echo) else answer
 
 
-def _classify(texts: list[str], progress: bool) -> np.ndarray:
+def _classify(texts: list[str]) -> np.ndarray:
     """Return the values of `COLUMNS` for texts, none of them blank."""
     if not texts:
         return np.empty((0, len(COLUMNS)), dtype=object)
-    scores = probabilities(refusal_features.table(texts, progress=progress))
+    scores = probabilities(refusal_features.table(texts))
     split = refusal_features.sentences(texts)
     verdicts = []
     for sentences, none, full in zip(split, scores["none"], scores["full"], strict=True):
@@ -183,7 +178,7 @@ def probabilities(features: pd.DataFrame, coefficients: pd.DataFrame | None = No
     Examples
     --------
     >>> from nbbias.refusals import features
-    >>> table = features.table(["I can't help with that."], progress=False)
+    >>> table = features.table(["I can't help with that."])
     >>> bool(probabilities(table)["full"][0] > 0.9)
     True
     """

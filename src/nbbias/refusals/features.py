@@ -77,7 +77,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 def _prototypes() -> dict[str, np.ndarray]:
     content = read_shipped_yaml("refusals/prototypes.yaml")
     lines = [line for listed in content.values() for line in listed]
-    vectors = embeddings.embed(lines, model=MODEL, progress=False)
+    vectors = embeddings.embed(lines, model=MODEL)
     ends = np.cumsum([len(listed) for listed in content.values()])
     return dict(zip(content, np.split(vectors, ends[:-1]), strict=True))
 
@@ -114,15 +114,13 @@ def hits(sentences: Sequence[str]) -> dict[str, np.ndarray]:
     }
 
 
-def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
+def table(texts: Iterable[str]) -> pd.DataFrame:
     """Return the features of texts.
 
     Parameters
     ----------
     texts
         Texts, one at least, none blank.
-    progress
-        Show a bar while many are embedded.
 
     Returns
     -------
@@ -137,7 +135,7 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
 
     Examples
     --------
-    >>> features = table(["I can't help with that.", "Here it is."], progress=False)
+    >>> features = table(["I can't help with that.", "Here it is."])
     >>> features["inability_first"].tolist()
     [1.0, 0.0]
     """
@@ -147,7 +145,7 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
     begun = [lines[:WHOLE] for lines in split]
     openings = [" ".join(lines[:OPENING])[:OPENING_LENGTH] for lines in split]
     every = [*openings, *(line for lines in begun for line in lines)]
-    vectors = STRETCH * embeddings.embed(every, model=MODEL, progress=progress)
+    vectors = STRETCH * embeddings.embed(every, model=MODEL)
     ends = len(listed) + np.cumsum([len(lines) for lines in begun])
     of_opening, *by_text = np.split(vectors, [len(listed), *ends[:-1]])
     of_first = np.array([lines[0] for lines in by_text])

@@ -50,7 +50,6 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
         for name, frame in FRAMES.items()
     ]
     effects = substitution.score_templates(
-        pd.concat(framed, ignore_index=True),
-        score=lambda texts: detector.detect(texts, progress=False)["score"],
+        pd.concat(framed, ignore_index=True), score=lambda texts: detector.detect(texts)["score"]
     )
     return effects.assign(instrument=detector.instrument())

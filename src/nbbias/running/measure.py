@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 
-from nbbias import params, reading, studies
+from nbbias import params, studies
 from nbbias.params import Parameters
-from nbbias.reading import claims, names, phrases, prose, significance
+from nbbias.reading import claims, names, prose, significance
+from nbbias.reading.tables import estimate_cell, p_in_table
 from nbbias.running import user_files
 from nbbias.tables import Measured, attempt_all
 
@@ -71,31 +70,14 @@ def _in_words(rows: pd.DataFrame, most: int) -> pd.DataFrame:
     labels = pd.Series([names.label(row, rows) for row in rows.to_dict("records")], rows.index)
     for key in ("statistic", "instrument"):  # of equal names what tells them apart
         labels = labels.where(~labels.duplicated(keep=False), labels + ", " + rows[key])
-    lines = []
-    for label, row in zip(labels, rows.to_dict("records"), strict=True):
-        p = "p_value" if np.isnan(row["p_adjusted"]) else "p_adjusted"
-        cells = {
-            "": f"{label}: {row['reason']}" if isinstance(row["reason"], str) else label,
-            "estimate": names.quantity(row),
-            f"{prose.level(rows)} CI".strip(): _interval(row),
-            "N": row["n"],
-            "null": names.quantity(row, "null"),
-            "difference": phrases.signed(row) if row["null"] == row["null"] else "",
-            "p": "" if np.isnan(row[p]) else reading.p_in_table(row, p),
-        }
-        lines.append(cells)
-    table = pd.DataFrame(lines).replace("not measured", "")
-    constant = ["null", "difference"]
-    return table if rows["null"].fillna(0).any() else table.drop(columns=constant)
-
-
-def _interval(row: Mapping[str, Any]) -> str:
-    """Write an interval, with one more digit where an end would be rounded to the null value."""
-    factor, decimals, *_ = names.unit(row)
-    null, *ends = (factor * row[name] for name in ("null", "ci_low", "ci_high"))
-    null = 0.0 if np.isnan(null) else null
-    if np.isnan(ends[0]):
-        return ""
-    decimals += any(abs(end - null) < 0.5 * 10**-decimals for end in ends)
-    text = " to ".join(prose.number(end, decimals=decimals) for end in ends)
-    return text + " ‡" * bool(np.isfinite(row.get(significance.SELECTED[0], np.nan)))
+    records = rows.to_dict("records")
+    heading = f"estimate [{prose.level(rows)} CI]".replace("[ ", "[")
+    table = pd.DataFrame({"": labels, heading: [estimate_cell(names.scaled(r)) for r in records]})
+    if significance.SELECTED[0] in rows:
+        table[heading] += rows[significance.SELECTED[0]].map(lambda end: " ‡" * (end == end))
+    table["N"] = rows["n"]
+    if rows["null"].fillna(0).any():
+        table["null"] = [names.quantity(row, "null") for row in records]
+    p = rows["p_adjusted"].fillna(rows["p_value"])
+    texts = [p_in_table(row, "p") for row in rows.assign(p=p).to_dict("records")]
+    return table.assign(p=pd.Series(texts, rows.index).where(p.notna(), ""))

@@ -16,7 +16,7 @@ from nbbias.asking.plan import Plan
 from nbbias.pages import share
 from nbbias.params import Parameters
 from nbbias.running import generation, place
-from nbbias.tables import DataError, NbbiasError, ParameterError
+from nbbias.tables import DataError, ExtraError, NbbiasError, ParameterError
 
 #: Runs of one grid.
 _MOST = 100
@@ -128,8 +128,11 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     notebook = studies.place(stem) / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
-    if missing := _missing_packages(parameters, start=start):
-        raise ParameterError(str(path), missing)
+    with tables.starting_at(start):  # a model may be a folder there
+        needs = parameters.needs()
+    missing = {name: tables.missing_packages(*names) for name, names in needs.items()}
+    if breaches := [f"{name}: {message}" for name, message in missing.items() if message]:
+        raise ExtraError(str(path), breaches)
     calls, exclusions = None, list[str]()
     if block is None:
         exclusions = _check_inputs(stem, parameters, where=str(path), start=start)
@@ -170,29 +173,6 @@ def _check_inputs(stem: str, parameters: Parameters, *, where: str, start: Path)
             return studies.study(stem).check(parameters)
     except NbbiasError as error:
         raise DataError(where, error.located()) from None
-
-
-def _missing_packages(parameters: Parameters, *, start: Path) -> list[str]:
-    with tables.starting_at(start):  # a model may be a folder there
-        needs = parameters.needs()
-    missing = {name: tables.missing_packages(*names) for name, names in needs.items()}
-    return [f"{name}: {message}" for name, message in missing.items() if message]
-
-
-def runnable(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
-    """Return the params files whose runs have all packages they need, and what others lack."""
-    problems: dict[Path, NbbiasError] = {}
-    for path in paths:
-        # Whatever else is wrong with a file is reported by its plan.
-        with contextlib.suppress(NbbiasError):
-            stem, values = studies.read(path)
-            parameters = studies.validate(stem, generation.without_block(values))
-            if missing := _missing_packages(parameters, start=path.absolute().parent):
-                problems[path] = ParameterError(str(path), missing)
-    return [path for path in paths if path not in problems], list(problems.values())
-
-
-# --- several values of a parameter ------------------------------------------------------------
 
 
 def combine_values(assignments: Sequence[str]) -> list[dict[str, Any]]:

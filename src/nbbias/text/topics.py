@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from gensim.matutils import Sparse2Corpus
 from scipy.sparse import csr_matrix
-from scipy.special import entr
+from scipy.spatial.distance import cdist
 
 from nbbias.tables import DataError, map_threads, stage
 from nbbias.text.instruments import has_fast
@@ -451,6 +451,4 @@ def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     >>> float(alike), round(float(apart), 4)
     (0.0, 0.6931)
     """
-    mixed = np.array([entr((row + second) / 2).sum(axis=1) for row in first])
-    separate = entr(first).sum(axis=1)[:, None] + entr(second).sum(axis=1)
-    return np.maximum(mixed - separate / 2, 0)  # rounding can give less than 0
+    return cdist(first, second, "jensenshannon") ** 2
