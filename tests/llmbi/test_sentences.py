@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+from scipy.stats import f, ncf, t
 
 from nbbias import tables
 from nbbias.llmbi import page
+from nbbias.llmbi.measured import Results
 from nbbias.params import Texts
 from nbbias.reading import Lead
 from tests.conftest import Golden
@@ -62,17 +63,18 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
 
 
 def test_headings(golden: Golden) -> None:
-    first = rows_of(PLAIN, WARM, APART | {"statistic": "anova", "p_value": 0.01})
-    second = rows_of(WARM | {"model": "<b>"}, WARM).assign(instrument="VADER 3.3.2")
+    first = rows_of(PLAIN, WARM, APART | {"statistic": "anova", "n": 6, "df": 3.0})
+    units = pd.DataFrame({"model": "warm_1", "dimension": [*"aabbcc"], "value": [1.0, 3.0] * 3})
+    units = units.assign(statistic="dimension_mean")
     pairs = pd.DataFrame({"model": ["<b>", "warm_1"], "pairs": 36, "significant": [0.0, 2.0]})
     says = {
-        "scorers": [page.by_scorer(first, second), page.by_scorer(first, first)],
-        "dimensions": [
-            page.dimensions(first),
-            page.dimensions(first.assign(p_value=0.7)),
-            page.dimensions(first.assign(p_value=np.nan)),
-        ],
+        "dimensions": [page.dimensions(first.assign(p_value=p), units) for p in (0.01, 0.7, np.nan)]
     }
+    # Power by hand: the noncentral F exceeds its critical value in 80%.
+    deviation = float(shown(says["dimensions"][1]).split("power: ")[1].rstrip(")"))
+    noncentrality = 6 * deviation**2 / 2  # the variance within dimensions is 2
+    power = ncf.sf(f.ppf(0.95, 2, 3), 2, 3, noncentrality)
+    assert power == pytest.approx(0.8, abs=0.005)
     nothing = pairs.assign(significant=[0.0, np.nan])
     says["ranking"] = [page.ranking(rows) for rows in (pairs, nothing, nothing[1:])]
     golden("llmbi_headings", says)
@@ -86,10 +88,29 @@ def test_the_lower_model_is_named_second_whichever_was_taken_away() -> None:
 
 def test_numbers_that_lead_are_differences() -> None:
     rows = led(APART, PLAIN, WARM).numbers
-    assert rows["estimate"].tolist() == pytest.approx([0.95 - 0.44, 0.48 - 0.44, 0.47])
-    assert rows["ci_high"].tolist() == pytest.approx([1.0 - 0.44, 0.6 - 0.44, 0.58])
-    assert rows["null_low"].tolist()[:2] == pytest.approx([0.37 - 0.44] * 2)
-    assert rows["null"].tolist() == [0.0] * 3
+    assert rows["estimate"].tolist() == pytest.approx([0.95 - 0.44, 0.47])
+    assert rows["ci_high"].tolist() == pytest.approx([1.0 - 0.44, 0.58])
+    assert rows["null_low"].tolist()[0] == pytest.approx(0.37 - 0.44)
+    assert rows["null"].tolist() == [0.0] * 2
+
+
+def test_two_scorers_agree_by_a_rank_correlation(golden: Golden) -> None:
+    first, order = np.arange(1, 9) / 10, [1, 0, 2, 3, 5, 4, 6, 7]
+    scores = pd.DataFrame({"prompt": range(8), "polarity": first, "model": "a"})
+    scores = scores.assign(polarity_second=-first[order])
+    other = scores.assign(model="<b>", polarity_second=first[[4, 0, 6, 2, 7, 1, 5, 3]])
+    named = [rows_of(WARM), rows_of(WARM).assign(instrument="VADER 3.3.2")]
+    gone = pd.DataFrame()
+    tables_of = [pd.concat([scores, other]), scores, other, scores[:3]]
+    says = [
+        page.by_scorer(Results(named[0], gone, table, gone, named[1], gone, gone))
+        for table in tables_of
+    ]
+    golden("llmbi_scorers", {"both, one each, too few": says})
+    rho = 1 - 6 * 4 / (8 * 63)  # four differences of ranks by one
+    z, half = np.arctanh(rho), 1.96 * np.sqrt((1 + rho**2 / 2) / 5)
+    low, high = np.tanh([z - half, z + half])
+    assert f"ρ {rho:.2f}; 95% CI {low:.2f} to {high:.2f}; N = 8" in shown(says[1])
 
 
 def test_the_minimum_detectable_difference_by_hand() -> None:

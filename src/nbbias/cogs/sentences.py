@@ -67,12 +67,10 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         n, fixed = Markup(count_range(both["n"])), _fixed(both)
         values = {"n": n, "tasks": Markup(_tasks(estimates)), "fixed": fixed}
         sentences.append(prose.render("cogs.units", **values))
-    for name, values in {
-        "others": [_others(half) for half in scores],
-        "missed": truth(pd.concat([rows, shown]), None).to_dict("records") if simulated else (),
-    }.items():
-        if further := prose.render(f"cogs.{name}", rows=values):
-            sentences.append(further)
+    missed = truth(pd.concat([rows, shown]), None).to_dict("records") if simulated else []
+    for name, further in {"others": [_others(half) for half in scores], "missed": missed}.items():
+        if text := prose.render(f"cogs.{name}", rows=further):
+            sentences.append(text)
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
         sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
@@ -152,10 +150,6 @@ def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _measured(rows: pd.DataFrame) -> list[str]:
-    return [name for name in PARTS if (rows["statistic"] == name).any()]
-
-
 def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
     used = rows["instrument"].dropna().unique()
     values = {
@@ -165,7 +159,9 @@ def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
         "tasks": Markup(_tasks(estimates)),
     }
     return {
-        "measures": prose.render("cogs.card_measures", measured=_measured(rows)),
+        "measures": prose.render(
+            "cogs.card_measures", measured=[name for name in PARTS if name in {*rows["statistic"]}]
+        ),
         "groups": ", ".join(escape(name).replace("_", " and ") for name in rows["bias"].unique()),
         "N": prose.render("cogs.card_n", **values),
         "instrument": escape("; ".join(name.split(", ")[0] for name in used)),
@@ -236,11 +232,8 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
         Whether the people are.
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
-    values = {"kappa": _ends(rows["estimate"]), "simulated": simulated, "of": len(rows)}
+    ends = [rows["estimate"].min(), rows["estimate"].max()]
+    values = {"kappa": ends, "simulated": simulated, "of": len(rows)}
     tested = rows[significance.is_significant(rows)]
     values["with_zero"] = tested.loc[tested["ci_low"] <= 0, "bias"].to_list()
     return prose.render("cogs.agreed", significant=tested["bias"].to_list(), **values)
-
-
-def _ends(values: pd.Series) -> list[float]:
-    return [values.min(), values.max()]

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
+from scipy.special import fdtri, ncfdtrinc
+from scipy.stats import norm
 
 from nbbias import reading, stats
 from nbbias.params import Texts
@@ -97,10 +99,8 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
 
 
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Choose three differences at most: of the furthest indices from prose, and between models."""
-    others = others.sort_values("estimate", ascending=False)
-    furthest = others.drop(others.index[1:-1])
-    chosen = phrases.leading([*(furthest.loc[[at]] for at in furthest.index), pairs])
+    """Choose two differences at most: of an index from prose, and between models."""
+    chosen = phrases.leading([others, pairs])
     values = chosen.filter(regex="^(estimate|null(_low|_high)?|ci_(low|high)(_selected)?)$")
     minus = values.sub(chosen["null"].fillna(0), axis=0) if len(chosen) else values
     rows = chosen.to_dict("records")
@@ -111,7 +111,11 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
 def _other_scorer(results: Results) -> Iterator[str]:
     """Say by which scorer a model differs from reference prose and by which it does not."""
     first = results.estimates["instrument"].iloc[0]
-    rows = _disagreements(results.estimates, results.second_scorer)
+    rows = pd.concat([results.estimates, results.second_scorer])
+    rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
+    rows = rows.assign(significant=significance.is_significant(rows))
+    by_model = rows.groupby("model", sort=False)["significant"]
+    rows = rows[by_model.transform("size").eq(2) & by_model.transform("sum").eq(1)]
     if len(second := rows[rows["instrument"] != first]):
         yield prose.render("llmbi.other_scorer", rows=second.to_dict("records"), first=first)
 
@@ -149,50 +153,56 @@ def example(typical: pd.DataFrame) -> str:
     return prose.render("llmbi.example", answers=typical.to_dict("records"))
 
 
-def dimensions(estimates: pd.DataFrame) -> str:
+def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> str:
     """Say in which models the index depends on the dimension: the heading of its section.
+
+    Parameters
+    ----------
+    estimates, units
+        Of `llmbi.measure`.
 
     Examples
     --------
     >>> row = {"model": "a", "statistic": "anova", "p_value": 0.7, "confidence": 0.95}
-    >>> dimensions(pd.DataFrame([row]))
+    >>> units = pd.DataFrame({"model": "a", "dimension": list("xxyy"), "value": [1, 2, 1, 3]})
+    >>> tested = pd.DataFrame([row | {"n": 4, "df": 2.0}])
+    >>> dimensions(tested, units.assign(statistic="dimension_mean")).partition(" (")[0]
     'Mean LLMBI did not differ significantly between dimensions in a'
     """
     tested = estimates[(estimates["statistic"] == "anova") & estimates["p_value"].notna()]
-    differ = tested[stats.is_significant(tested["p_value"], tested["confidence"])]["model"]
-    return prose.render("llmbi.dimensions", models=list(tested["model"]), differ=list(differ))
+    tested = tested.set_index("model")
+    significant = stats.is_significant(tested["p_value"], tested["confidence"])
+    values = units[units["statistic"] == "dimension_mean"].set_index("model")
+    within = values["value"] - values.groupby(["model", "dimension"])["value"].transform("mean")
+    n, df = tested["n"], tested["df"]
+    critical = fdtri(n - df - 1, df, 1 - stats.alpha(tested["confidence"]))
+    # Cohen's f at the smallest noncentrality that F detects, times the pooled deviation.
+    f = np.sqrt(ncfdtrinc(n - df - 1, df, 1 - significance.POWER, critical) / n)
+    mde = f[~significant] * np.sqrt(within.pow(2).groupby(level=0).sum() / df)
+    return prose.render(
+        "llmbi.dimensions",
+        models=list(tested.index),
+        differ=list(tested.index[significant]),
+        mde=[prose.number(end) for end in (mde.min(), mde.max()) if end > 0],
+    )
 
 
-def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
-    """Say which models differ from reference prose by one of two scorers only.
+def by_scorer(results: Results) -> str:
+    """Say whether two scorers rank the prompts of each model alike: the heading of its section.
 
-    Parameters
-    ----------
-    first, second
-        The tables of `llmbi.estimates.estimates`, each by one scorer.
-
-    Examples
-    --------
-    >>> row = {"model": "a", "statistic": "index", "p_value": 0.01, "confidence": 0.95}
-    >>> row |= {"estimate": 0.9, "null": 0.4}
-    >>> scorers = {"x": 0.4, "y": 0.02}.items()
-    >>> by_scorer(*(pd.DataFrame([row | {"instrument": x, "p_adjusted": p}]) for x, p in scorers))
-    'By y, but not by x, a scored higher than reference prose'
+    Spearman's correlation of the sizes of their polarities; its interval is that of Fisher's z with
+    the variance of Bonett and Wright 2000, Psychometrika 65(1).
     """
-    rows = _disagreements(first, second)
-    other = rows[~rows["significant"]].set_index("model")["instrument"]
-    rows = rows[rows["significant"]]
-    rows = rows.assign(other=rows["model"].map(other)).to_dict("records")
-    return prose.render("llmbi.by_scorer", rows=rows)
-
-
-def _disagreements(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Return both indices of the models that differ from prose by one of two scorers only."""
-    rows = pd.concat([first, second])
-    rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
-    rows = rows.assign(significant=significance.is_significant(rows))
-    by_model = rows.groupby("model", sort=False)["significant"]
-    return rows[by_model.transform("size").eq(2) & by_model.transform("sum").eq(1)]
+    sizes = results.scores.set_index(["model", "prompt"])[["polarity", "polarity_second"]].abs()
+    by_model = sizes.groupby(level=[0, 1], sort=False).mean().dropna().groupby(level=0, sort=False)
+    n, rho = by_model.size(), by_model.corr("spearman").iloc[::2, 1].droplevel(1)
+    z, confidence = np.arctanh(rho.where(rho.abs() < 1)), results.estimates["confidence"].iloc[0]
+    half = norm.ppf((1 + confidence) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3).where(n > 3))
+    rows = pd.DataFrame({"estimate": rho, "n": n, "confidence": confidence})
+    rows = rows.assign(ci_low=np.tanh(z - half), ci_high=np.tanh(z + half)).dropna().reset_index()
+    rows = rows.assign(alike=rows["ci_low"] > 0).to_dict("records")
+    scorers = [table["instrument"].iloc[0] for table in (results.estimates, results.second_scorer)]
+    return prose.render("llmbi.by_scorer", rows=rows, scorers=scorers)
 
 
 def ranking(swaps: pd.DataFrame) -> str:
@@ -252,7 +262,8 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
             rows=beyond.assign(side=side).to_dict("records"),
             compared=len(compared) > 0,
         ),
-        figures.caption(rows, "LLM Bias Index", of="prompts", band=band),
+        figures.caption(rows, "LLM Bias Index", of="prompts", band=band)
+        + " CIs: t intervals over prompts, on a logarithmic scale.",
     )
 
 
