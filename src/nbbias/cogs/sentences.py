@@ -35,12 +35,6 @@ def parts(chosen: Sequence[str]) -> str:
     return prose.render("cogs.parts", missing=[part for part in params.PARTS if part not in chosen])
 
 
-def _fixed(rows: pd.DataFrame) -> list[str]:
-    """Return the facets that rows are conditional on, in the plural."""
-    tests = rows["test"].dropna()
-    return [f"{name}s" for name in fixed_facets(tests.iloc[0])] if len(tests) else []
-
-
 # --- what leads -----------------------------------------------------------------------------
 
 
@@ -64,8 +58,10 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     simulated = texts.kind == "simulated"
     sentences = [_finding(half, shown, simulated=simulated) for half in scores if len(half)]
     if sentences:
-        n, fixed = Markup(count_range(both["n"])), _fixed(both)
-        values = {"n": n, "tasks": Markup(_tasks(estimates)), "fixed": fixed}
+        tests = both["test"].dropna().head(1)
+        fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
+        n, tasks = Markup(count_range(both["n"])), Markup(_tasks(estimates))
+        values = {"n": n, "tasks": tasks, "fixed": fixed}
         sentences.append(prose.render("cogs.units", **values))
     missed = truth(pd.concat([rows, shown]), None).to_dict("records") if simulated else []
     for name, further in {"others": [_others(half) for half in scores], "missed": missed}.items():
