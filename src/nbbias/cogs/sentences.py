@@ -56,14 +56,14 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     scores = [measured[measured["statistic"] == name] for name in PARTS]
     both, shown = pd.concat(scores), compared(estimates)
     simulated = texts.kind == "simulated"
-    sentences = [_finding(half, shown, simulated=simulated) for half in scores if len(half)]
+    sentences = [_finding(half, simulated=simulated) for half in scores if len(half)]
     if sentences:
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
-        n, tasks = Markup(count_range(both["n"])), Markup(_tasks(estimates))
-        values = {"n": n, "tasks": tasks, "fixed": fixed}
-        sentences.append(prose.render("cogs.units", **values))
-    missed = truth(pd.concat([rows, shown]), None).to_dict("records") if simulated else []
+        values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
+        sentences.append(prose.render("cogs.units", **values, fixed=fixed))
+    parts_of = shown[shown["statistic"].isin(PARTS.values())]
+    missed = truth(pd.concat([both, parts_of]), None).to_dict("records") if simulated else []
     for name, further in {"others": [_others(half) for half in scores], "missed": missed}.items():
         if text := prose.render(f"cogs.{name}", rows=further):
             sentences.append(text)
@@ -90,7 +90,7 @@ def _tasks(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.tasks", n=len(themes), themes=each)
 
 
-def _finding(half: pd.DataFrame, estimates: pd.DataFrame, *, simulated: bool) -> str:
+def _finding(half: pd.DataFrame, *, simulated: bool) -> str:
     """Say of the scores that lead which identity is closest or chosen most."""
     name = half["statistic"].iloc[0]
     if not half["p_adjusted"].notna().any():
