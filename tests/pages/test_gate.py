@@ -95,7 +95,7 @@ def test_without_a_margin_worse_is_told_and_nothing_passes(tmp_path: Path) -> No
     worse = gate(*pair(tmp_path, one, other))
     test = scipy.stats.ttest_rel(other, one, alternative="greater")
     assert worse.status == 1 and worse.rows["p_worse"][0] == pytest.approx(test.pvalue)
-    assert "; margin none; 40 of 40 prompts in both runs; p < .001 (Holm)" in worse.rows["text"][0]
+    assert "; no margin; 40 of 40 prompts in both runs; p < .001 (Holm)" in worse.rows["text"][0]
     assert "Without a margin" in worse.remarks[0]
     for name, mean in (("same", 0.5), ("better", 0.1)):
         result = gate(*pair(tmp_path / name, one, scores(2, mean=mean)))

@@ -62,12 +62,12 @@ def test_a_log_is_parsed_once(here: Path, monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_effect_that_is_detected_has_the_power_of_the_plan() -> None:
     plan = calibration.planning.NewsWords
     said = doctor._power(plan, 60, {"models": 1})
-    detected = float(said.partition(", or for ")[2].split()[0])
+    detected = float(said.partition(", 80% if it is ")[2].split()[0])
     (reached,) = sample_size.plan_sample_size("news_bias", ["units=60", f"effect=-{detected}"])[
         "reached"
     ]
     assert reached == pytest.approx(0.8, abs=0.03)
-    assert f"80% power at {sample_size.plan_sample_size('news_bias')['n'][0]}, or" in said
+    assert f"; {sample_size.plan_sample_size('news_bias')['n'][0]} give 80%" in said
     assert "assurance" in doctor._power(calibration.planning.Level, 60, {})
     assert "more" in doctor._power(calibration.planning.Rbs, 40, {})
     difference = calibration.planning.LlmbiDifference

@@ -206,6 +206,7 @@ def _describe(
     sizes = ["worsening", "margin"][: 1 + pd.notna(row["margin"])]
     size = {of: names.quantity(row | {of: abs(row[of])}, of) for of in sizes}
     change = f"{'worse' if row['worsening'] > 0 else 'better'} by {size['worsening']}"
+    change = change if row["worsening"] else "no change"
     end = row["reason"] or p_value(row["p_not_worse"])
     if row["verdict"] == "worse" or (len(sizes) == 1 and not row["reason"]):
         end = f"{p_value(row['p_adjusted'])} (Holm)"
@@ -217,8 +218,9 @@ def _describe(
             enough = prose.round_up(max(needed, row["n"] + 1))
             end = f"about {enough:,} would suffice if nothing changed ({POWER:.0%} power)"
     estimates = f"{names.quantity(row, 'first')} → {names.quantity(row, 'second')}"
+    bound = f"margin {size['margin']}" if "margin" in size else "no margin"
     counts = f"{row['n']:,} of {row['n_all']:,} {units} in both runs"
-    return f"{estimates}, {change}; margin {size.get('margin', 'none')}; {counts}; {end}"
+    return f"{estimates}, {change}; {bound}; {counts}; {end}"
 
 
 def plain(result: Gate) -> str:

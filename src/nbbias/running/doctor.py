@@ -174,16 +174,16 @@ def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]
     enough = f"{needed:,}" if needed else f"more than {calibration.planning.MAXIMUM_UNITS:,}"
     goal, effect = plan.criterion, plan.model_fields["effect"].description
     if n < 2:
-        return f"80% {goal} at {enough} {plan.unit} ({effect}: {abs(planned.effect):g})"
+        return f"{enough} {plan.unit} give 80% {goal} ({effect}: {abs(planned.effect):g})"
 
     def suffices(thousandths: int) -> bool:
         changed = planned.model_copy(update={"effect": thousandths / 1000})
         return changed.power_at(n) >= planned.power
 
     least = stats.smallest_sufficient(suffices, most=999)
-    detected = f", or for {least / 1000:.3g} or more" if least else ""
-    reached = f"{planned.power_at(n):.0%} {goal} at {n:,} {plan.unit}"
-    return f"{reached} ({effect}: {abs(planned.effect):g}); 80% {goal} at {enough}{detected}"
+    detected = f", 80% if it is {least / 1000:.3g} or more" if least else ""
+    reached = f"{n:,} {plan.unit} give {planned.power_at(n):.0%} {goal}"
+    return f"{reached} ({effect}: {abs(planned.effect):g}){detected}; {enough} give 80%"
 
 
 def _entry(head: str, text: str) -> list[str]:
