@@ -204,4 +204,4 @@ def test_tables_lay_out_estimates_and_levels() -> None:
     both = value(LEVELS, "biased_share_two_phase", model="blunt")
     keys = "blunt", "share of biased answers (labels and verdicts)"
     row = whole.rows.set_index(["model", "statistic"]).loc[keys]
-    assert row["estimate"].startswith(f"{both:.2f} [")
+    assert row["estimate"].startswith(f"{both:.1%} [")

@@ -52,9 +52,12 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     options = {key: getattr(words, key) for key in ("title", "note", "labels", "decimals")}
     if statistics:
         subset = subset[subset["statistic"].isin(statistics)]
-    if "statistic" in keys:
-        subset = subset.assign(statistic=[names.measure(row) for row in subset.to_dict("records")])
-    return readable(subset, list(keys), rows=None, **options)
+    shown = readable(subset, list(keys), rows=None, **options)
+    records = subset.to_dict("records") if "statistic" in shown.rows else ()
+    measures = {
+        names.in_words("statistic", row["statistic"]): names.measure(row) for row in records
+    }
+    return shown._replace(rows=shown.rows.replace({"statistic": measures}))
 
 
 def count_stopped(table: pd.DataFrame) -> dict[str, int]:
