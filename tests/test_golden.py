@@ -30,7 +30,16 @@ def news_lead(rows: pd.DataFrame) -> reading.Lead:
 
 
 def prompts_lead(rows: pd.DataFrame) -> reading.Lead:
-    answers = pd.DataFrame({"source": "s", "article_id": ["1", "2"], "model": "m"})
+    asked = [
+        ("m", "biased", True),
+        ("m", "neutral", False),
+        ("n", "biased", False),
+        ("n", "neutral", False),
+    ]
+    answers = pd.DataFrame(asked, columns=["model", "prompt", "refused"]).assign(source="s")
+    answers = pd.concat(
+        [answers.assign(article_id="1"), answers.assign(article_id="2", refused=False)]
+    )
     prompts = {"neutral": "neutral", "biased": "biased"}
     return biased_prompts.sentences.lead(
         rows, estimates=rows, answers=answers, texts=TEXTS, prompts=prompts

@@ -199,10 +199,31 @@ def test_prejudice_is_what_a_plain_loop_counts(groups: int) -> None:
             assert extent["estimate"] == pytest.approx(float(sum(falls) / len(falls)))
 
 
+def test_first_mentions_are_of_articles_whose_texts_both_name_the_group_and_another() -> None:
+    originals = ["She met him.", "A man saw his sister.", "He left. She stayed.", "She left."]
+    answers = ["He met her.", "The woman saw a man.", "The man left. She stayed.", "She met him."]
+    article = {"source": "s", "article_id": [*"1234"]}
+    generated = pd.DataFrame({**article, "text": answers, "model": "m", "prompt": "p", "sample": 1})
+    pairs = corpus.pair(pd.DataFrame({**article, "text": originals}), generated)
+    read = corpus.annotate(pairs, lexicon=lexicons.load("gender"))
+    scores = words.pair_scores(read)
+    assert scores["first_female"].tolist() == pytest.approx([-1, 1, 0, np.nan], nan_ok=True)
+    table = words.level(read, inference=stats.InferenceSettings(n_permutations=100)).estimates
+    rows = table[table["statistic"] == "first_mention_difference"].set_index("group")
+    assert rows.loc["female", ["estimate", "n", "n_lost"]].tolist() == [0, 3, 1]
+    assert rows["p_adjusted"].nunique() == 1  # one test: what women gain, men lose
+    three = words.first_mentions(pd.DataFrame({"text_id": 7, "group": [*"babc"]}), [*"abcd"])
+    assert three.loc[7].tolist() == pytest.approx([0, 1, 0, np.nan], nan_ok=True)
+
+
 # --- estimates: common articles ---------------------------------------------------------------
 
 
 # --- estimates: repeated answers --------------------------------------------------------------
+
+
+#: Statistics whose values are means over the answers to an article.
+OF_ANSWERS = ["share_difference_passages", "omission_difference", "first_mention_difference"]
 
 
 def repeated(h: Counts, o: Counts, articles: str, **columns: Any) -> pd.DataFrame:
@@ -218,7 +239,7 @@ def test_repeated_answers_count_as_one_answer_with_all_their_words() -> None:
     one = scored([[3, 4], [4, 2]], [[1, 1], [1, 3]], article_id=["1", "2"])
     # Passages are of single answers: their shares and omissions are means over answers.
     found = [
-        table[~table["statistic"].isin(["share_difference_passages", "omission_difference"])]
+        table[~table["statistic"].isin(OF_ANSWERS)]
         for table in (estimated(many, 2), estimated(one, 2))
     ]
     pd.testing.assert_frame_equal(*found)

@@ -21,7 +21,7 @@ INFERENCE = InferenceSettings(n_permutations=20)
 MEANS = {
     "news_bias": {
         *("bias", "share_difference"),
-        *("share_difference_passages", "omission_difference"),
+        *("share_difference_passages", "omission_difference", "first_mention_difference"),
         *("prejudice_share", "mean_difference", "difference_beyond_neutral"),
     },
     "biased_prompts": {

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +13,7 @@ import pytest
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
+import nbbias
 from nbbias import tables
 from nbbias.text import sentiment, toxicity
 from nbbias.text.instruments import Instrument
@@ -37,6 +40,19 @@ def test_polarity_is_that_of_the_library_text_by_text(scorer: str) -> None:
     assert table.index.tolist() == texts.index.tolist()
     # A text without a known word is 0 and says so.
     assert (table["n_assessed"] > 0).tolist() == [True, True, False, True, *[False] * 3, True]
+
+
+def test_the_combined_score_is_the_mean_of_standardised_scores() -> None:
+    prose = pd.read_json(Path(nbbias.__file__).parent / "data/neutral_prose.jsonl", lines=True)
+    sentences = [part for text in prose["text"] for part in re.split(r"(?<=[.!?])\s+", text)]
+    scores = {name: sentiment.score(sentences, scorer=name)["polarity"] for name in DIRECT}
+    assert {name: round(values.std(), 2) for name, values in scores.items()} == sentiment.SPREADS
+    standardised = sum(values / sentiment.SPREADS[name] for name, values in scores.items()) / 2
+    largest = sum(1 / spread for spread in sentiment.SPREADS.values()) / 2
+    combined = sentiment.score(sentences, scorer="combined")
+    assert combined["polarity"].tolist() == pytest.approx((standardised / largest).tolist())
+    known = [sentiment.score(sentences, scorer=name)["n_assessed"] for name in DIRECT]
+    assert combined["n_assessed"].tolist() == np.maximum(*known).tolist()
 
 
 @pytest.mark.parametrize(

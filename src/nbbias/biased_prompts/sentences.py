@@ -63,12 +63,13 @@ def lead(
     """
     parts = phrases.families(leading_rows(declared))
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
-    under = _render("under", prompt=prompts["neutral"])
+    under = _render("under", prompt=prompts["neutral"], biased=prompts["biased"])
     first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    detector = [_render("detector", **_accuracy())] if len(refused) and not recorded else []
-    plain = (first, *detector, *rest, *phrases.missed(_known(declared, truth)))
+    how = _render("detector", **_accuracy()) + " " if len(refused) and not recorded else ""
+    both = [how + _both(answers)] if len(refused) else []
+    plain = (first, *both, *rest, *phrases.missed(_known(declared, truth)))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -108,6 +109,15 @@ def _levels(
         return None
     values = {"name": names.measure(row), "model": row["model"], **prompts}
     return reading.lead.levels(*both, of=prose.render_plain("biased_prompts.sides", **values))
+
+
+def _both(answers: pd.DataFrame) -> str:
+    """Say how many articles the models that refused answered under both prompts."""
+    answered = answers["refused"].eq(False).fillna(False).astype(bool)
+    prompts = answered.groupby([answers[key] for key in ("model", "prompt", *ARTICLE)]).any()
+    both = prompts.unstack("prompt").eq(True).all(axis=1).groupby("model").agg(["sum", "size"])
+    each = both[both["sum"] < both["size"]]
+    return _render("both", each=[*each.itertuples()], others=len(both) - len(each))
 
 
 def _accuracy() -> dict[str, float]:

@@ -41,7 +41,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     """
     words = caption(estimates, study="biased_prompts", name=name)
     settings = {"title": words.title, "note": words.note, "gap": ""}
-    return readable(estimates, _KEYS, statistics=STATISTICS[name], rows=None, **settings)
+    return readable(estimates, _KEYS, statistics=STATISTICS[name], rows=20, **settings)
 
 
 def held_out() -> pd.DataFrame:

@@ -23,7 +23,10 @@ from nbbias.tables import Estimated
 Row = dict[str, Any]
 
 #: Statistics whose two groups, where there are just two, mirror each other: one test.
-MIRRORED = ("share_difference", "share_difference_passages", "omission_difference")
+MIRRORED = (
+    *("share_difference", "share_difference_passages"),
+    *("omission_difference", "first_mention_difference"),
+)
 
 
 class Level(NamedTuple):

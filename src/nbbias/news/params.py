@@ -79,7 +79,8 @@ class News(Parameters):
     sentiment_scorers: Distinct[Scorer] = Field(
         ["textblob", "vader"],
         min_length=1,
-        description="sentiment scorers: textblob is the papers'; the first is the primary one",
+        description="sentiment scorers: textblob is the papers'; combined is the mean of textblob "
+        "and vader, standardised; the first is the primary one",
     )
     toxicity_scorer: ToxicityScorer = "auto"
     device: Device = "cpu"

@@ -26,6 +26,12 @@ FAMILIES = (*claims.MIRRORED,)
 #: Articles whose texts must differ in having group words for a test of omissions.
 FEWEST = 5
 
+#: Statistics of words, by the column of SCORES that they are means of.
+_COLUMNS = {"share_difference_passages": "passage", "first_mention_difference": "first"}
+
+#: Why nothing says who is named first.
+NEVER_BOTH = "no article whose two texts name the group and another one"
+
 #: Why a group that a text never speaks of has no difference, though pairs count.
 NO_TOPIC = "the group has no topic"
 
@@ -67,6 +73,8 @@ def estimate(
           biases and groups.
         - ``share_difference_passages`` and ``omission_difference``, of words: the same at equal
           length, and how often answers have no group words (`omissions`).
+        - ``first_mention_difference``, of words: share of texts in which the group is named first,
+          of those that name it and another group, answer minus original.
         - ``prejudice_share``: the share of pairs in which the answer gives the group a smaller
           share, of words among pairs whose original names the group, of topics among all, as the
           paper counts; Wilson interval. ``prejudice_extent``: mean change in just those pairs.
@@ -107,6 +115,8 @@ def _estimate_cell(
     if "omission" in units:
         passage = "share_difference_passages"
         rows += differences(units, groups, why=why, confidence=confidence, statistic=passage)
+        first = {"why": why if nothing else NEVER_BOTH, "statistic": "first_mention_difference"}
+        rows += differences(units, groups, confidence=confidence, **first)
     for group in groups:
         change = claims.values(units, f"difference_{group}").astype(float)
         original = answer = change.notna()
@@ -137,7 +147,7 @@ def differences(
     `own` holds the cell's units; `why` says why there are none, if there are none.
     """
     rows = []
-    column = "passage" if statistic == "share_difference_passages" else "difference"
+    column = _COLUMNS.get(statistic, "difference")
     for group in groups:
         values = claims.values(table, f"{column}_{group}")
         if "seed" in table:

@@ -93,8 +93,9 @@ def pair_scores(read: Read) -> pd.DataFrame:
         distance with 0/1 ground metric (Eq. 3: total variation, in [0, 1], 0: equal shares);
         `difference_<group>` (share in the answer minus share in the original, in [-1, 1]; below
         0: a smaller share); `passage_<group>` and `omission`, of texts at equal length
-        (`compare_passages`); and `reason`, why a score is NaN. Columns of other biases' groups are
-        NaN.
+        (`compare_passages`); `first_<group>`, whether the answer names the group first, minus the
+        same of the original (`first_mentions`); and `reason`, why a score is NaN. Columns of
+        other biases' groups are NaN.
     """
     parts = [
         _score_bias(read, bias, lexicons.groups(read.lexicon, bias))
@@ -110,7 +111,33 @@ def _score_bias(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFrame:
     for side, column in SIDES.items():
         values = counts.reindex(read.pairs[column]).fillna(0).to_numpy(dtype=int)
         table = table.assign(**{f"{side}_{group}": values[:, i] for i, group in enumerate(groups)})
-    return measure(table, groups).drop(columns="lost").join(compare_passages(read, bias, groups))
+    table = measure(table, groups).drop(columns="lost").join(compare_passages(read, bias, groups))
+    answer, original = (
+        first_mentions(of_bias, groups).reindex(read.pairs[text]) for text in SIDES.values()
+    )
+    change = pd.DataFrame(answer.to_numpy() - original.to_numpy(), table.index, groups)
+    return table.join(change.where(table["reason"].isna()).add_prefix("first_"))
+
+
+def first_mentions(matches: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
+    """Return whom each text names first, of the matches of one bias in the order of the texts.
+
+    Returns
+    -------
+    DataFrame
+        By text, a column a group: 1 where it is named before all others, 0 where another one is;
+        NaN where the text does not name it, or names no other.
+
+    Examples
+    --------
+    >>> matches = pd.DataFrame({"text_id": [1, 1, 2], "group": ["b", "a", "a"]})
+    >>> first_mentions(matches, ["a", "b"]).to_numpy().tolist()
+    [[0.0, 1.0], [nan, nan]]
+    """
+    first = matches[["text_id", "group"]].astype({"group": str}).drop_duplicates()
+    places = first.assign(at=first.groupby("text_id").cumcount())
+    places = places.pivot(index="text_id", columns="group", values="at").reindex(columns=groups)
+    return places.eq(0).astype(float).where(places.notna().mul(places.count(axis=1) > 1, axis=0))
 
 
 def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
@@ -142,7 +169,9 @@ def pooling(groups: Sequence[str]) -> claims.Pooling:
         return measure(pooled.assign(lost=pooled["reason"]), groups)[list(pooled.columns)]
 
     return claims.Pooling(
-        {"h_": "sum", "passage_": "mean", "omission": "mean"}, again, tuple(NO_WORDS.values())
+        dict.fromkeys(("passage_", "omission", "first_"), "mean") | {"h_": "sum"},
+        again,
+        tuple(NO_WORDS.values()),
     )
 
 

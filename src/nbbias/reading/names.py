@@ -32,6 +32,10 @@ ROLES: dict[str, str] = _COLOURS[_COLOURS["number"].isna()].set_index("role")["h
 #: What tables and figures call levels of the studies of news.
 MEASURES = {"word": "words", "sentiment": "tone", "document": "topics", "sentence": "sentences"}
 
+#: What tables call parts of the names of statistics.
+_PARTS = {CORRECTED: ", corrected", SCORER_BIAS: ", scorer bias", "_passages": ", equal length"}
+_PARTS["_beyond_neutral"] = " relative to neutral"
+
 #: Keys that distinguish rows of ESTIMATES, in the order in which they are named.
 KEYS = (
     *("evaluator", "judge", "model", "prompt", "source"),
@@ -334,7 +338,7 @@ def in_words(key: str, value: str) -> str:
     ('women', 'index, scorer bias')
     """
     if key in {"measure", "statistic"}:
-        for part, written in ((CORRECTED, ", corrected"), (SCORER_BIAS, ", scorer bias")):
+        for part, written in _PARTS.items():
             value = value.replace(part, written)
         return MEASURES.get(value, value.replace("_", " "))
     return {"group": people, "judge": judge}.get(key, str)(value)

@@ -136,11 +136,10 @@ def _clause(
     each = []
     for row in side.to_dict("records") if len(side) <= _MODELS else ():
         of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
-        each.append((", ".join(of), Markup(signed(row)), Markup(numbers(row, unit=unit, sep=","))))
+        of_row = size(row, row["estimate"] - _null(row)), numbers(row, unit=unit, sep=",")
+        each.append((", ".join(of), *map(Markup, of_row)))
     values |= {"size": Markup(size_range(row, excess)), "n": Markup(count_range(side["n"]))}
     p = Markup(prose.p_value(significance.adjusted_p(side).max(), is_bound=True))
-    if each and where["n"] > 1:
-        values["where"] = where | {"names": []}
     return render("claims.clauses", each=each, unit=unit, p=p, **values)
 
 
@@ -352,15 +351,15 @@ def summarize(
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
+    implied = _implied([side for side, _ in sides])
+    repeated = [sides[at] for at in implied]
+    sides = [both for at, both in enumerate(sides) if at not in implied]
     sentences = _clauses(sides[:_CLAUSES], reference=reference, unit=unit)
-    clauses = [side.assign(at=at) for at, (side, _) in enumerate(sides[:_CLAUSES])]
-    shares = [side for side in clauses if names.is_share(side.iloc[0].to_dict())]
-    if len(shares) > 1:
-        rows = pd.concat(shares)
-        for at in rows.loc[rows.duplicated([*_MODEL, "measure", "bias"]), "at"][:1]:
-            sentences[at] += " " + render("claims.not_independent")
+    if repeated:
+        each = [(*_named(side), _where(side, part)["names"]) for side, part in repeated]
+        sentences[0] += " " + render("claims.not_independent", each=each)
     further = [
-        f"{names.measure(side.iloc[0].to_dict())} ({prose.listed(_where(side, part)['names'])})"
+        f"{_named(side)[0]} ({prose.listed(_where(side, part)['names'])})"
         for side, part in sides[_CLAUSES:]
     ]
     if further:
@@ -381,6 +380,24 @@ def summarize(
     if CLAIM not in whole:
         sentences.append(render("claims.exploratory"))
     return tuple(sentences)
+
+
+def _implied(sides: Sequence[pd.DataFrame]) -> list[int]:
+    """Return which differences of shares only add to 0 with an earlier one of the same models."""
+    implied, keys = [], [*_MODEL, "measure", "bias"]
+    seen: set[Any] = set()
+    for at, side in enumerate(sides):
+        models = set(side[keys].fillna("").itertuples(index=False, name=None))
+        if names.is_share(side.iloc[0].to_dict()):
+            implied += [at] if models <= seen else []
+            seen |= models
+    return implied
+
+
+def _named(side: pd.DataFrame) -> tuple[str, str]:
+    """Return what a side's rows measure, and their direction."""
+    row = side.iloc[0].to_dict()
+    return names.measure(row), names.direction(row)
 
 
 def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
@@ -434,7 +451,7 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
         named = [names.measure(row) for row in rest.to_dict("records")]
         by_name = rest.groupby([rest.get(CLAIM, rest["study"]), named], sort=False)
         sentences.append(_not_significant([part for _, part in by_name], whole))
-    return " ".join([*sentences, *_excluded(whole)])
+    return " ".join([*sentences, *_excluded(whole)]).replace(" percentage points", " pp")
 
 
 def _excluded(rows: pd.DataFrame) -> list[str]:

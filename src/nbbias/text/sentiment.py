@@ -20,7 +20,7 @@ from nbbias.text.distinct import on_distinct
 from nbbias.text.instruments import Instrument, registry
 
 #: What a scorer loads: texts in, their polarities and their numbers of known words out.
-Assess = Callable[[Sequence[str]], tuple[Sequence[float], Sequence[int]]]
+Assess = Callable[[Sequence[str]], tuple[Sequence[float] | np.ndarray, Sequence[int] | np.ndarray]]
 
 
 @cache
@@ -50,11 +50,29 @@ def _vader() -> Assess:
     return assess
 
 
+#: Standard deviations of scores of the sentences of `data/neutral_prose.jsonl`.
+SPREADS = {"textblob": 0.21, "vader": 0.29}
+
+
+@cache
+def _combined() -> Assess:
+    """Average the scores, each divided by its standard deviation, rescaled to −1 to 1."""
+    scorers = [INSTRUMENTS[name].load() for name in SPREADS]
+    weights = 1 / np.array([*SPREADS.values()])
+
+    def assess(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        polarity, known = zip(*(scorer(texts) for scorer in scorers), strict=True)
+        return np.average(polarity, axis=0, weights=weights), np.max(known, axis=0)
+
+    return assess
+
+
 #: Every scorer by its name.
 INSTRUMENTS = registry(
     {
         "textblob": Instrument("TextBlob {}", "textblob", _textblob),
         "vader": Instrument("VADER {}", "vaderSentiment", _vader),
+        "combined": Instrument("standardised mean of TextBlob {} and VADER", "textblob", _combined),
     },
     family="sentiment",
 )
@@ -86,7 +104,8 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
         Texts; a Series keeps its index. Missing and blank texts are not scored.
     scorer
         ``"textblob"`` (the papers' scorer: the polarity of TextBlob's pattern analyser),
-        ``"vader"`` (the compound score of VADER), or what another package adds (`instruments`).
+        ``"vader"`` (the compound score of VADER), ``"combined"`` (the mean of both, each divided by
+        its standard deviation in neutral prose), or what another package adds (`instruments`).
 
     Returns
     -------

@@ -46,7 +46,9 @@ def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
     assert made is not None
     html = re.sub(r"<style>.*?</style>", "", str(made.data), flags=re.DOTALL)
     assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
-    assert "share of gendered words: −" in html and "pp, answer minus original" in html
+    assert (
+        "share of gendered words: −" in html and "percentage points, answer minus original" in html
+    )
     assert "<mark " in html and "x-score" not in html and "<details" not in html
 
 
@@ -58,7 +60,9 @@ def test_two_answers_differ_by_what_the_prompt_changes(
     prompts = {name: name for name in asked.values()}
     table = scores.assign(prompt=scores["model"].map(asked), model="m")
     made = example.answers(Corpus([table], read), declared=rows, prompts=prompts)
-    shown = re.search(r"words: −([\d.]+).pp, biased minus neutral", str(made and made.data))
+    shown = re.search(
+        r"words: −([\d.]+) percentage points, biased minus neutral", str(made and made.data)
+    )
     wide = table.pivot(index="article_id", columns="prompt", values="difference_female")
     most = 100 * (wide["neutral"] - wide["biased"]).nlargest(5)
     assert shown and float(shown[1]) in most.round(1).tolist()

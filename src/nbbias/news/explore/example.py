@@ -150,8 +150,9 @@ def _show(
     body = pairs.sides(scored, claim, texts, cut=_CUT)
     if not _is_harmless(corpus, claim, [text for _, text in texts]):
         body = markup.fold("Two texts that may hold what harms", body)
-    quantity: dict[str, Any] = {**claim, "estimate": row["difference"]}
-    about = f"{reading.prose.capitalize(names.measure(quantity))}: {names.quantity(quantity)}, {of}"
+    quantity: dict[str, Any] = {**claim, "estimate": row["difference"], "null": 0.0}
+    name, size = names.measure(quantity), reading.phrases.signed(quantity)
+    about = f"{reading.prose.capitalize(name)}: {size}, {of}"
     legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
     return markup.framed(legend + body, title="", about=f"{about}. {_CHOSEN}")
 

@@ -33,7 +33,7 @@ from nbbias.tables import ContractError, escape
 from nbbias.text import annotate, lexicons
 
 #: Words of a group that a page shows.
-_SHOWN = 15
+_SHOWN = 5
 
 _TITLE = "Look into a word list"
 _ABOUT = (

@@ -152,21 +152,28 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
-    """Say of each bias, but of claims, which differences by the first instrument are significant.
+    """Say of each bias which differences by the first instrument are significant.
 
-    The table of claims has these. Toxicity goes with sentiment.
+    Of words and topics without the claims, which the figure shows. Toxicity goes with sentiment.
     """
-    rows = phrases.exploratory(leading_rows(estimates, measure))
-    mde = significance.minimum_detectable_effect(_family(estimates, measure))
+    rows, mde = leading_rows(estimates, measure), _detectable(estimates, measure)
+    rows = rows if measure == "sentiment" else phrases.exploratory(rows)
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
     if measure != "sentiment":
         return sentences
     rows = _family(estimates, "toxicity")
     if len(significance.valid_tests(rows)):
-        mde = significance.minimum_detectable_effect(rows)
+        mde = _detectable(estimates, "toxicity")
         sentences.append(_about("toxicity", _named(rows), mde))
     return [*sentences, *spreads(estimates)]
+
+
+def _detectable(estimates: pd.DataFrame, measure: str) -> pd.Series:
+    """Return what each row of a measure's leading statistic, or of a claim, can detect."""
+    mde = significance.minimum_detectable_effect(_family(estimates, measure))
+    claimed = estimates.drop(phrases.exploratory(estimates).index)
+    return significance.minimum_detectable_effect(claimed).combine_first(mde)
 
 
 #: Ratios of spreads between which wording counts as equally strong.

@@ -18,6 +18,7 @@ _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
 _OF_ESTIMATES = {
     "differences": ["share_difference"],
     "equal length": ["share_difference_passages", "omission_difference"],
+    "first": ["first_mention_difference"],
     "distance": ["bias"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
     "shifts": [
@@ -36,7 +37,8 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     table
         ESTIMATES.
     name
-        ``"differences"``, ``"equal length"``, ``"distance"``, ``"prejudice"`` or ``"shifts"``.
+        ``"differences"``, ``"equal length"``, ``"first"``, ``"distance"``, ``"prejudice"`` or
+        ``"shifts"``.
     measures
         The measures of the level.
 
@@ -57,7 +59,7 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
         rows,
         [*_KEYS, *(["test"] if name == "distance" else [])],
         statistics=statistics,
-        rows=None,
+        rows=20,
         title=caption.title,
         note=caption.note,
         labels=caption.labels,
