@@ -188,16 +188,6 @@ def test_a_hostile_name_is_drawn_as_text() -> None:
 # --- words ------------------------------------------------------------------------------------
 
 
-def test_a_dot_is_beyond_its_null_by_p_or_else_by_the_range_under_the_null() -> None:
-    rows = pd.DataFrame({"estimate": [1.0, -1.0, 2.0, -1.0, np.nan], "null": 0.0})
-    rows = rows.assign(ci_low=rows["estimate"] - 0.5, ci_high=rows["estimate"] + 0.5)
-    rows = rows.assign(confidence=0.95, p_adjusted=np.nan, null_low=np.nan, null_high=np.nan)
-    assert figures.is_beyond_null(rows).tolist() == [True] * 4 + [False]
-    by_p = rows.assign(p_adjusted=[0.2, 0.2, 0.01, 0.2, np.nan])
-    assert figures.is_beyond_null(by_p).tolist() == [False, False, True, False, False]
-    assert not figures.is_beyond_null(rows.assign(null_low=-3, null_high=3)).any()
-
-
 def test_a_caption_tells_the_level_and_the_range_of_n() -> None:
     rows = CLAIMS.assign(confidence=0.9, n=[1200, 5, 3])
     told = "Dots: shares; lines: 90% CIs; grey: permuted, with its centre as a white line."

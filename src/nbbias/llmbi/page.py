@@ -238,7 +238,8 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     --------
     >>> from nbbias import tables
     >>> row = {"model": "m", "statistic": "index", "estimate": 0.9, "ci_low": 0.7, "ci_high": 1.1,
-    ...        "null": 0.4, "null_low": 0.3, "null_high": 0.5, "n": 18, "instrument": "TextBlob"}
+    ...        "null": 0.4, "null_low": 0.3, "null_high": 0.5, "n": 18, "instrument": "TextBlob",
+    ...        "p_value": 0.01}
     >>> plot_indices(tables.estimates([row], study="llmbi", confidence=0.95)).title
     'By TextBlob, m scores higher than reference prose'
     >>> unknown = row | {"null": None, "null_low": None, "null_high": None}
@@ -248,7 +249,7 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     rows = pd.concat(table[table["statistic"] == "index"] for table in estimates)
     rows = significance.with_selection(rows)
     compared = rows.dropna(subset=["estimate", "null"])
-    beyond = compared[figures.is_beyond_null(compared)]
+    beyond = compared[significance.is_significant(compared)]
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
     axis, shown = "LLM Bias Index (0.2: no sentiment)", rows.assign(cell=rows["model"])
     band = _BAND if len(estimates) == 1 else _AS_BEFORE

@@ -203,12 +203,13 @@ def _describe(
     units, worse = second.study.called, second.study.worse[row["statistic"]]
     if row["n"] < 2:
         return str(row["reason"] or f"only 1 of the {units} is in both runs")
-    sizes = ["worsening", "margin"][: 1 + pd.notna(row["margin"])]
-    size = {of: names.quantity(row | {of: abs(row[of])}, of) for of in sizes}
-    change = f"{'worse' if row['worsening'] > 0 else 'better'} by {size['worsening']}"
-    change = change if row["worsening"] else "no change"
+    size = {of: names.quantity(row | {of: abs(row[of])}, of) for of in ("worsening", "margin")}
+    bounded = pd.notna(row["margin"])
+    bound = f"margin {size['margin']}" if bounded else "no margin"
+    direction = "worse" if row["worsening"] > 0 else "better"
+    change = f"{direction} by {size['worsening']}" if row["worsening"] else "no change"
     end = row["reason"] or p_value(row["p_not_worse"])
-    if row["verdict"] == "worse" or (len(sizes) == 1 and not row["reason"]):
+    if row["verdict"] == "worse" or not (bounded or row["reason"]):
         end = f"{p_value(row['p_adjusted'])} (Holm)"
     elif row["verdict"] == "cannot tell" and not row["reason"]:
         pair = changes.pair_units(first, second, row["key"]).dropna()
@@ -218,7 +219,6 @@ def _describe(
             enough = prose.round_up(max(needed, row["n"] + 1))
             end = f"about {enough:,} would suffice if nothing changed ({POWER:.0%} power)"
     estimates = f"{names.quantity(row, 'first')} → {names.quantity(row, 'second')}"
-    bound = f"margin {size['margin']}" if "margin" in size else "no margin"
     counts = f"{row['n']:,} of {row['n_all']:,} {units} in both runs"
     return f"{estimates}, {change}; {bound}; {counts}; {end}"
 

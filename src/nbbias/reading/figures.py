@@ -18,7 +18,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from nbbias import stats
 from nbbias.reading import names, significance
 from nbbias.reading.prose import count_range, level, render_plain
 from nbbias.tables import data_path, escape
@@ -419,28 +418,6 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
     values["tested"] = "significant" in _marked(ours)
     values["selected"] = "ci_low_selected" in ours and ours["ci_low_selected"].notna().any()
     return render_plain("figures.caption", **values)
-
-
-def is_beyond_null(rows: pd.DataFrame) -> pd.Series:
-    """Mark the rows of ESTIMATES that differ from their null value.
-
-    By their adjusted p; where nothing was tested by the range under the null, and without one by
-    their interval.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"estimate": [0.1, 0.1], "ci_low": [0.05, -0.1], "ci_high": 0.2,
-    ...     "null": 0.0, "null_low": np.nan, "null_high": np.nan, "p_adjusted": np.nan,
-    ...     "confidence": 0.95})
-    >>> is_beyond_null(rows).tolist()
-    [True, False]
-    """
-    null = rows["null"].fillna(0)
-    by_interval = (rows["ci_low"] > null) | (rows["ci_high"] < null)
-    by_band = (rows["estimate"] > rows["null_high"]) | (rows["estimate"] < rows["null_low"])
-    untested = by_band.where(rows["null_low"].notna(), by_interval)
-    tested = stats.is_significant(rows["p_adjusted"], rows["confidence"].fillna(0.95))
-    return tested.where(rows["p_adjusted"].notna(), untested).astype(bool)
 
 
 # --- parts ------------------------------------------------------------------------------------

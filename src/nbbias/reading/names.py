@@ -159,8 +159,7 @@ def estimated(row: Mapping[str, Any]) -> str:
     >>> estimated(row), estimated(row | {"statistic": "refusal_rate_change"})
     ('refusal rate', 'difference in refusal rate')
     """
-    name, statistic = measure(row), str(row["statistic"])
-    compared = statistic.endswith(("difference", "change", "difference_beyond_neutral"))
+    name, compared = measure(row), re.search("(difference|change|neutral)$", row["statistic"])
     named = name.startswith(("difference", "change"))
     return f"difference in {name}" if compared and not named else name
 

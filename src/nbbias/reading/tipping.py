@@ -104,7 +104,9 @@ def _added(row: Row, estimates: pd.DataFrame) -> tuple[Any, ...]:
     low, high, _ = confidence_interval(row)
     above = row["estimate"] > np.nan_to_num(row["null"])
     spread = row["statistic"] in _SPREADS
-    ends = [row["null_high" if above else "null_low"]] * _is_ranged(row)
+    # Compared with a range under the null, or by a t-test of both means.
+    ranged = np.isfinite(row["null_low"]) and np.isnan(row["statistic_value"])
+    ends = [row["null_high" if above else "null_low"]] * bool(ranged)
     nulls = [] if spread else [*ends, row["null"]]
     null = next(filter(np.isfinite, nulls), 0.0)
     point = max(low - null, 0.0) if above else min(high - null, 0.0)
@@ -114,11 +116,6 @@ def _added(row: Row, estimates: pd.DataFrame) -> tuple[Any, ...]:
     same = (estimates[keys].fillna("") == pd.Series(row)[keys].fillna("")).all(axis=1)
     same &= estimates["statistic"].eq(f"{row['statistic']}{stats.SCORER_BIAS}")
     return "scorer bias", None, point, *estimates.loc[same, _INTERVAL].to_numpy()[:1].ravel()
-
-
-def _is_ranged(row: Row) -> bool:
-    """Return whether a row was compared with a range under the null: no t-test of both means."""
-    return bool(np.isfinite(row["null_low"]) and np.isnan(row["statistic_value"]))
 
 
 def _recall(
