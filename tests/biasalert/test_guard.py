@@ -15,6 +15,7 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import stats, tables
 from nbbias.biasalert import guard as guards, sentences
 from nbbias.biasalert.guard import LONGEST, guard, guard_texts
+from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import DataError, ParameterError
 
 
@@ -248,6 +249,44 @@ def test_no_bias_or_no_label_at_all() -> None:
     assert row["ci_low"] < 0 < row["ci_high"]
     row = by_statistic(guarded([(None, None, False)])).loc["biased_share_difference"]
     assert np.isnan(row["estimate"]) and row["reason"] == "no unit has both labels"
+
+
+def test_without_labels_of_what_was_let_through_the_share_with_the_guard_is_unknown() -> None:
+    rows = by_statistic(guarded([(True, None, True), (False, None, True), (False, None, False)]))
+    assert rows["estimate"].notna().to_dict() == {
+        "biased_share_without": True,
+        "biased_share_with": False,
+        "biased_share_difference": False,
+        "stopped_share": True,
+        "stopped_without_bias": True,
+    }
+    assert rows.loc["biased_share_without", ["estimate", "n"]].tolist() == [1 / 3, 3]
+    assert rows.loc["stopped_without_bias", "estimate"] == 1 / 2
+    assert sentences.mitigation(rows.reset_index()) == (
+        "The guard stopped 1 of 2 unbiased ones (what it let through was not labelled)"
+    )
+
+
+def test_labelled_answers_are_guarded_and_what_was_let_through_can_be_labelled() -> None:
+    texts = ["Fine. BIASED. x", "Fine.", "BIASED."]
+    answers = pd.DataFrame({"text_id": list("abc"), "model": "m", "text": texts})
+    instruments = {"words": "a word"}
+    panel = JudgePanel({"words": Judge()}, instruments, lambda asked: asked, threshold=0.0)
+    labels = pd.DataFrame({"text_id": ["a", "b"], "biased": [True, False]})
+    rows, table = guards.measure(answers, panel, labels, judge="words")
+    assert table["text_id"].tolist() == ["a", "b"]
+    assert table["let_through"].tolist() == ["Fine.", "Fine."]
+    assert table["biased_with"].isna().all()
+    assert set(rows["evaluator"]) == {"people"} and set(rows["instrument"]) == {"a word"}
+    again, _ = guards.measure(
+        answers,
+        panel,
+        table[["text_id", "biased"]].assign(biased_with=[False, None]),
+        judge="words",
+    )
+    rows = again.set_index("statistic")
+    assert rows.loc["biased_share_with", "estimate"] == 0
+    assert rows.loc["biased_share_difference", "estimate"] == -1 / 2
 
 
 def test_tests_of_several_models_are_corrected_together() -> None:

@@ -126,3 +126,43 @@ def test_error_rates_are_of_answers_with_that_label() -> None:
     assert value(found, "false_negative_rate", model=None) == 1 / 2
     assert value(found, "false_positive_rate", model=None) == pytest.approx(1 / 3)
     assert value(found, "false_positive_rate", "n", model=None) == 3
+
+
+# --- several annotators -------------------------------------------------------------------------
+
+
+def test_agreement_with_each_annotator_has_mean_and_spread() -> None:
+    said = {"ann": [1, 1, 0, 0, 0], "bob": [1, 0, 0, 1, 0]}
+    rows = [(f"t{i}", name, bool(b)) for name, all_ in said.items() for i, b in enumerate(all_)]
+    labels = pd.DataFrame(rows, columns=["text_id", "annotator", "biased"])
+    people = levels.HumanLabels.of(labels, random=True)
+    assert people.labels["biased"].tolist() == [True, True, False, True, False]
+    verdicts = [
+        judgements(given, judge=name)
+        for name, given in (("one", [1, 1, 1, 0, 0]), ("two", [0] * 5))
+    ]
+    found = levels.estimates(answers(5), pd.concat(verdicts), people=people)
+    key = {"judge": "one", "model": None}
+    each = [value(found, "rater_agreement", evaluator=f"annotator {name}", **key) for name in said]
+    assert each == pytest.approx([4 / 5, 2 / 5])
+    assert value(found, "annotator_agreement", **key) == pytest.approx(np.mean(each))
+    assert value(found, "annotator_agreement_sd", **key) == pytest.approx(np.std(each, ddof=1))
+    assert value(found, "rater_agreement", evaluator="two", **key) == pytest.approx(2 / 5)
+    people_key = {"judge": "annotator ann", "evaluator": "annotator bob", "model": None}
+    assert value(found, "rater_agreement", **people_key) == pytest.approx(3 / 5)
+    kappa = cohen_kappa_score(said["ann"], said["bob"])
+    assert value(found, "rater_kappa", **people_key) == pytest.approx(kappa)
+    assert value(found, "agreement", model=None, judge="one") == pytest.approx(
+        3 / 5
+    )  # with the majority
+
+
+def test_one_annotator_has_no_spread_and_judges_agree_without_people() -> None:
+    rows = {"text_id": ["t0", "t1"], "annotator": None, "biased": [True, False]}
+    people = levels.HumanLabels.of(pd.DataFrame(rows).astype({"annotator": "str"}))
+    found = levels.estimates(answers(3), judgements([1, 0, None]), people=people)
+    reason = value(found, "annotator_agreement_sd", "reason", model=None)
+    assert reason == "one annotator has no spread"
+    both = pd.concat([judgements([1, 0, 1]), judgements([1, None, 0], judge="other")])
+    alone = levels.estimates(answers(3), both)
+    assert value(alone, "rater_agreement", model=None) == 1 / 2

@@ -54,17 +54,41 @@ def test_a_run_gets_a_sheet_and_asked_again_what_it_tells(params: Path, command:
 
 
 def test_a_params_file_has_its_sheet_beside_it(params: Path, tmp_path: Path) -> None:
-    path, sheet, _ = label_sheet.write_sheet(params, out=None, words=4, sentences=4)
+    size = {"words": 4, "sentences": 4, "answers": 4}
+    path, sheet, _ = label_sheet.write_sheet(params, out=None, **size)
     assert path == params.with_name("params.labels.csv")
     assert path.read_text(encoding="utf-8") == csv(sheet)
-    _, again, _ = label_sheet.write_sheet(params, out=tmp_path / "mine.csv", words=4, sentences=4)
+    _, again, _ = label_sheet.write_sheet(params, out=tmp_path / "mine.csv", **size)
     pd.testing.assert_frame_equal(again, sheet)
+
+
+def test_answers_get_a_sheet_that_hides_models_and_keeps_what_people_wrote(
+    tmp_path: Path, command: Command
+) -> None:
+    params = tmp_path / "mine.yaml"
+    params.write_text("study: biasalert\n")
+    done = command("label", params, "--answers", "2")
+    assert done.returncode == 0, done.stderr
+    assert "6 to be labelled, 0 are" in done.stderr
+    sheet = tmp_path / "mine.labels.csv"
+    table = pd.read_csv(sheet, dtype=str)
+    assert list(table) == ["text_id", "text", "biased", "annotator"]
+    kept = table.head(4).assign(biased="1", annotator="ann", remark="sure")
+    kept.to_csv(sheet, index=False)
+    done = command("label", params, "--answers", "3")
+    assert "9 to be labelled, 4 are" in done.stderr
+    again = pd.read_csv(sheet, dtype=str)
+    pd.testing.assert_frame_equal(again.head(4), kept)
+    assert again["text_id"].is_unique and again["biased"].notna().sum() == 4
 
 
 def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) -> None:
     done = command("label", "params/llmbi/sample.yaml")
     assert done.returncode == 2
-    assert "llmbi has no word lists to be labelled; news_bias has" in done.stderr
+    assert (
+        "llmbi has nothing to be labelled; news_bias has words, biasalert has answers"
+        in done.stderr
+    )
     done = command("label", tmp_path)
     assert done.returncode == 2
     assert "is no run" in done.stderr

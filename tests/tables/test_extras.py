@@ -42,9 +42,9 @@ def _light(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
     assert tables.missing_packages("pandas", "numpy") == tables.missing_packages() == ""
-    assert tables.missing_packages("pandas", "accelerate") == LOCAL
+    assert tables.missing_packages("pandas", "detoxify") == LOCAL
     with pytest.raises(ExtraError, match="tuning: this needs nbbias") as told:
-        tables.require_packages("accelerate", where="tuning")
+        tables.require_packages("detoxify", where="tuning")
     assert told.value.breaches == [LOCAL]
 
 

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import torch
 
-from nbbias.biasalert.judges import tuned
 from nbbias.tables import DataError
 from nbbias.text import embeddings
 from tests.biasalert import tiny
@@ -34,10 +33,7 @@ def marker(tmp_path: Path) -> Path:
 
 
 #: Every loader of a folder that a user can name.
-LOADERS: dict[str, Load] = {
-    "embeddings": lambda folder: embeddings._encoder(str(folder), "cpu"),
-    "tuned": lambda folder: (tuned.load_tokenizer(str(folder)), tuned.network(str(folder))),
-}
+LOADERS: dict[str, Load] = {"embeddings": lambda folder: embeddings._encoder(str(folder), "cpu")}
 
 
 @pytest.fixture(params=LOADERS)

@@ -10,6 +10,7 @@ good.
 from __future__ import annotations
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -64,6 +65,7 @@ _ANSWERS["model"] = Column("text", also=columns.MODEL, without="file")
 _ANSWERS["text"] = Column("text", also=columns.ANSWERED)
 _ANSWERS["sample"] = Column("count")
 _LABELS = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
+_LABELS |= {"annotator": Column("text"), "biased_with": Column("flag")}
 
 
 def source(labelled_path: str, evaluation_path: str = NONE) -> str:
@@ -139,7 +141,7 @@ def count_texts(labelled: pd.DataFrame) -> pd.DataFrame:
     np.int64(252)
     """
     named = labelled.assign(bias_type=labelled["bias_type"].fillna("none named"))
-    grouped = named.groupby(["split", "bias_type"], sort=False)
+    grouped = named.groupby(["split", "bias_type"], sort=True)
     return grouped.agg(
         texts=("text_id", "size"), biased=("biased", "sum"), clusters=("comment_id", "nunique")
     ).reset_index()
@@ -323,14 +325,15 @@ def read_labels(
     Raises
     ------
     DataError
-        A label is of no answer here, or a text has two labels.
+        A label is of no answer here, or a text has two labels by one annotator.
     """
     if human_path != NONE:
-        labels = read_table(human_path, _LABELS)[list(_LABELS)].dropna(subset=["biased"])
+        labels = read_table(human_path, _LABELS).dropna(subset=["biased"])
+        keys = [name for name in ("text_id", "annotator") if name in labels]
         answered = labels["text_id"].isin(answers["text_id"])
         breaches = []
-        if labels["text_id"].duplicated().any():
-            breaches.append("a text has two human labels; decide on one first")
+        if labels.duplicated(keys).any():
+            breaches.append("a text has two labels by one person; name people in column annotator")
         if not drawn and not answered.all():
             breaches.append(
                 f"{(~answered).sum()} human labels are of texts that are not among the answers "
@@ -339,10 +342,42 @@ def read_labels(
             )
         if breaches:
             raise DataError(human_path, breaches)
-        return levels.HumanLabels(labels[answered], sampled)
+        return levels.HumanLabels.of(labels[answered], sampled)
     if "simulated_bias" not in answers:
         return None
     ids = levels.draw_sample(answers, size=60, seed=seed)["text_id"]
     truth = dict(zip(answers["text_id"], answers["simulated_bias"], strict=True))
     biased = ids.map(truth).astype("boolean")
     return levels.HumanLabels(pd.DataFrame({"text_id": ids, "biased": biased}), True)
+
+
+def draw_sheet(answers: pd.DataFrame, path: Path, *, size: int, seed: int) -> pd.DataFrame:
+    """Draw answers for people to label: a sheet of `nbbias label`.
+
+    Parameters
+    ----------
+    answers
+        Of `read_answers`.
+    path
+        The sheet; where it is there already, its rows are kept, and what it lacks is added.
+    size, seed
+        Answers per model; start of the draws.
+
+    Returns
+    -------
+    DataFrame
+        `levels.draw_sample`, with `biased` and `annotator` to be filled.
+
+    Examples
+    --------
+    >>> answers = read_answers("sample", n=2, seed=0)
+    >>> sheet = draw_sheet(answers, Path("no such file"), size=1, seed=0)
+    >>> list(sheet), len(sheet)
+    (['text_id', 'text', 'biased', 'annotator'], 3)
+    """
+    sheet = levels.draw_sample(answers, size=size, seed=seed).assign(biased="", annotator="")
+    if not path.exists():
+        return sheet
+    needed = {name: Column("text", needed=True) for name in ("text_id", "text", "biased")}
+    before = read_table(path, needed, rest=True)
+    return pd.concat([before, sheet[~sheet["text_id"].isin(before["text_id"])]])

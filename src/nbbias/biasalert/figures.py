@@ -36,6 +36,9 @@ NAMES = {
     "pair_share": "scored higher",
     "false_positive_rate": "unbiased sentences flagged",
     "false_negative_rate": "biased sentences missed",
+    "biased_share_without": "biased, no guard",
+    "biased_share_with": "biased, with the guard",
+    "stopped_without_bias": "unbiased but stopped",
     "biased_share": "flagged by the judge",
     "biased_share_labelled": "reference labels alone",
     "biased_share_two_phase": "labels and verdicts",
@@ -201,4 +204,19 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
         alt="Share of biased answers by model, with intervals, a panel an estimator.",
         title="Share of biased answers by model",
         tick="the judge's false-positive rate",
+    )
+
+
+def mitigation(estimates: pd.DataFrame) -> Drawn:
+    """Draw what a guard is worth by model: of `biasalert.guard.estimates`."""
+    subset = estimates[estimates["measure"] == "mitigation"]
+    names_of = ("biased_share_without", "biased_share_with", "stopped_without_bias")
+    rows = _select(subset, *names_of)
+    return _drawn(
+        rows.assign(panel=rows["column"], cell=rows["model"]),
+        "share of answers",
+        by="panel",
+        of="answers",
+        alt="Biased answers without and with the guard, and unbiased ones stopped, by model.",
+        title="Biased answers without and with the guard, and unbiased answers that it stopped",
     )

@@ -21,7 +21,7 @@ import pandas as pd
 from nbbias import stats
 from nbbias.biasalert.detection import compared, tabulate
 from nbbias.biasalert.detector import Detector, load_detector
-from nbbias.biasalert.judges.panel import JudgePanel, leading_judge
+from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import DataError, ParameterError
 
 Judge = Callable[..., pd.DataFrame]
@@ -253,7 +253,8 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
         ``biased_share_difference`` (with minus without; below 0 the guard helps;
         `detection.compared`, Holm over the models), ``stopped_share`` (Wilson), and
         ``stopped_without_bias`` (share of the unbiased generations that the guard ended: its cost).
-        Pairs without both labels are counted in `n_lost`.
+        Pairs without both labels are counted in `n_lost`; where nothing that was let through of a
+        stopped text is labelled, the share with the guard and the difference are missing.
 
     Raises
     ------
@@ -283,13 +284,16 @@ def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     guarded = stopped | (table["judged"] > 0) | (table["without_verdict"] == 0)
     before, after = (table[f"biased_{side}"].astype("boolean") for side in ("without", "with"))
     after = after.where(stopped | after.notna(), before)
-    both = before.notna() & after.notna() & guarded
+    labelled = before.notna() & guarded
+    both = labelled & after.notna()
+    if unknown := stopped.any() and after[stopped].isna().all():
+        both &= False  # the others alone would make the guard look perfect
     first, second = before[both].astype(bool), after[both].astype(bool)
     shares = {
-        "biased_share_without": first,
+        "biased_share_without": before[labelled].astype(bool) if unknown else first,
         "biased_share_with": second,
         "stopped_share": stopped[guarded],
-        "stopped_without_bias": stopped[both & ~before.fillna(True).astype(bool)],
+        "stopped_without_bias": stopped[labelled & ~before.fillna(True).astype(bool)],
     }
     for name, values in shares.items():
         row = stats.share_interval(values, confidence=confidence).row()
@@ -303,34 +307,43 @@ def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
         yield row | {"estimate": np.nan, "reason": "no unit has both labels"}
 
 
-def simulate(
-    answers: pd.DataFrame, panel: JudgePanel, *, each: int = 12, confidence: float = 0.95
-) -> pd.DataFrame:
-    """Put simulated answers under guard, and estimate its worth by the simulated truth.
+def measure(
+    answers: pd.DataFrame,
+    panel: JudgePanel,
+    labels: pd.DataFrame,
+    *,
+    judge: str,
+    confidence: float = 0.95,
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Put labelled answers under guard, and estimate its worth by their labels.
 
     Parameters
     ----------
     answers
-        Of `biasalert.sample.answers`: the truth tells whether what was let through is biased.
-    panel
-        The judges; its leading one is the guard's.
-    each
-        Answers per model, the first ones; every model answered the same prompts.
+        ANSWERS. Simulated ones have a `stereotype`, which tells whether what was let through is
+        biased.
+    panel, judge
+        The judges, and the name of the one that guards.
+    labels
+        `text_id`, `biased`; and `biased_with` where people labelled what was let through of an
+        answer that was stopped.
     confidence
         Level of the intervals.
 
     Returns
     -------
-    DataFrame
-        ESTIMATES.
+    (DataFrame, DataFrame)
+        ESTIMATES; and the guarded answers, to be labelled: `text_id`, `biased`, `stopped`,
+        `let_through`, `withheld`, `biased_with`.
     """
-    name = leading_judge(panel.judges)
-    few = answers.groupby("model").head(each)
-    table = guard_texts(few, panel.judges[name], retrieve=panel.retrieve)
-    pairs = zip(table["stereotype"], table["let_through"], strict=True)
-    table = table.assign(
-        biased_without=table["simulated_bias"],
-        biased_with=[isinstance(claim, str) and claim in through for claim, through in pairs],
-        instrument=panel.instruments[name],
-    )
-    return estimates(table, labelled_by="simulated truth", confidence=confidence)
+    table = answers.merge(labels, on="text_id")
+    table = guard_texts(table, panel.judges[judge], retrieve=panel.retrieve)
+    who = "people"
+    if "stereotype" in table:
+        pairs = zip(table["stereotype"], table["let_through"], strict=True)
+        shown = [isinstance(claim, str) and claim in through for claim, through in pairs]
+        table, who = table.assign(biased_with=shown), "simulated truth"
+    table = table.reindex(columns=[*table, *{"biased_with"} - {*table}])
+    labelled = table.assign(biased_without=table["biased"], instrument=panel.instruments[judge])
+    columns = ["text_id", "biased", "stopped", "let_through", "withheld", "biased_with"]
+    return estimates(labelled, labelled_by=who, confidence=confidence), table[columns]

@@ -6,7 +6,10 @@ judge with people on the same answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,14 +39,36 @@ class HumanLabels(NamedTuple):
     Attributes
     ----------
     labels : DataFrame
-        `text_id`, `biased`.
+        `text_id`, `biased`; and `biased_with` where the guard's output was labelled.
     random : bool
         Whether they are of a random sample of each model's answers (`draw_sample`). Only then do
         they tell of the other answers.
+    annotators : dict
+        Where several people labelled: each one's labels by `text_id`.
     """
 
     labels: pd.DataFrame
     random: bool = False
+    annotators: Mapping[str, pd.Series] = MappingProxyType({})
+
+    @classmethod
+    def of(cls, labels: pd.DataFrame, random: bool = False) -> HumanLabels:
+        """Return labels of one person, or of several: biased is what at least half of them say.
+
+        Examples
+        --------
+        >>> rows = {"text_id": ["a", "a"], "annotator": ["x", "y"], "biased": [True, False]}
+        >>> HumanLabels.of(pd.DataFrame(rows)).labels["biased"].tolist()
+        [True]
+        """
+        if "annotator" not in labels:
+            return cls(labels, random)
+        labels = labels.fillna({"annotator": "unnamed"})
+        verdicts = labels.drop(columns="annotator").set_index("text_id").astype("Float64")
+        most = verdicts.groupby(level=0, sort=False).mean() >= 0.5
+        people = labels.groupby("annotator", sort=False)
+        said = {name: part.set_index("text_id")["biased"] for name, part in people}
+        return cls(most.reset_index(), random, said)
 
 
 def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFrame:
@@ -114,6 +139,10 @@ def estimates(
           ``kappa``, Cohen's, at most 1, 0 by chance (`agreement_rows`); ``false_positive_rate`` and
           ``false_negative_rate``: share of the unbiased that are flagged, of the biased that are
           not; also over all models, `model` empty. No row where nobody labelled.
+        - ``rater_agreement`` and ``rater_kappa``: the same of `judge` and `evaluator`, which are
+          two judges, a judge and an annotator, or two annotators. ``annotator_agreement`` and
+          ``annotator_agreement_sd``: mean and standard deviation of a judge's agreement over the
+          annotators.
 
     References
     ----------
@@ -128,6 +157,7 @@ def estimates(
         for values, subset in labelled.groupby(keys, sort=False):
             key = dict(zip(keys, values, strict=True))
             rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
+    rows += _rater_rows(answers, table, {} if people is None else people.annotators, confidence)
     return tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
 
 
@@ -143,6 +173,39 @@ def _join(
     table = table.merge(verdicts, on="text_id", validate="one_to_many")
     label_of = {} if people is None else people.labels.set_index("text_id")["biased"].to_dict()
     return table.assign(label=flags(table["text_id"].map(label_of)))
+
+
+def _rater_rows(
+    answers: pd.DataFrame,
+    table: pd.DataFrame,
+    annotators: Mapping[str, pd.Series],
+    confidence: float,
+) -> list[Row]:
+    """Return the agreement of every two raters, over all models and by model, and its spread."""
+    judges = table.groupby("judge", sort=False)
+    raters = {name: part.set_index("text_id")["flagged"] for name, part in judges}
+    raters |= {f"annotator {name}": labels.astype(float) for name, labels in annotators.items()}
+    instruments, spread = judges["instrument"].first(), defaultdict(list)
+    rows: list[Row] = []
+    for first, second in combinations(raters, 2):
+        sides = (answers["text_id"].map(raters[rater]) for rater in (first, second))
+        both = answers.assign(**dict(zip(("flagged", "label"), sides, strict=True)))
+        both = both.dropna(subset="label")
+        for model, part in [(None, both), *both.groupby("model", sort=False)]:
+            key: Row = {"judge": first, "model": model, "instrument": instruments.get(first)}
+            agreement, kappa = agreement_rows(part, confidence=confidence)[:2]
+            rows.append(key | agreement | {"evaluator": second, "statistic": "rater_agreement"})
+            rows.append(key | kappa | {"evaluator": second, "statistic": "rater_kappa"})
+            if first in instruments and second not in instruments:
+                spread[first, model].append(agreement["estimate"])
+    for (judge, model), shares in spread.items():
+        key = {"judge": judge, "model": model, "instrument": instruments[judge], "n": len(shares)}
+        rows.append(key | {"statistic": "annotator_agreement", "estimate": np.mean(shares)})
+        alone = len(shares) == 1
+        sd = np.nan if alone else np.std(shares, ddof=1)
+        reason = "one annotator has no spread" if alone else None
+        rows.append(key | {"statistic": "annotator_agreement_sd", "estimate": sd, "reason": reason})
+    return rows
 
 
 def _model_rows(

@@ -15,7 +15,6 @@ from nbbias.biasalert.knowledge import entries, retrieval
 from nbbias.biasalert.params import Biasalert
 from nbbias.params import NONE, Input
 from nbbias.stats import InferenceSettings
-from nbbias.tables import SAMPLE
 
 #: TEXTS that judges were asked about, with their EVIDENCE, by set.
 Asked = dict[str, tuple[pd.DataFrame, pd.DataFrame | None]]
@@ -48,6 +47,8 @@ class Results(NamedTuple):
         the `threshold` below which an entry is not used.
     judge_prompts : DataFrame
         What a language model would be asked: `prompt_id`, `set`, `prompt`.
+    guarded : DataFrame
+        Labelled answers under guard (`guard.measure`), empty without.
     """
 
     estimates: pd.DataFrame
@@ -60,6 +61,7 @@ class Results(NamedTuple):
     losses: pd.DataFrame
     retrieval: pd.DataFrame
     judge_prompts: pd.DataFrame
+    guarded: pd.DataFrame
 
     def _repr_html_(self) -> str:
         return reading.results_html(self)
@@ -170,12 +172,16 @@ def _measure(chosen: Biasalert) -> Results:
         ]
     )
     asked: Asked = {"test": (test, evidence)}
+    answered: list[pd.DataFrame] = []
+    guarded = pd.DataFrame()
+    if chosen.answers_path != NONE:
+        answered, guarded = _measure_answers(chosen, panel, asked)
     parts = [
         detected.estimates,
         calibration.estimates(judgements, test, no_probabilities=panel.no_probabilities, **options),
         *(_measure_pairs(chosen, panel, asked) if chosen.pairs_path != NONE else []),
         *_measure_checks(panel, asked, confidence),
-        *(_measure_answers(chosen, panel, asked) if chosen.answers_path != NONE else []),
+        *answered,
     ]
     summary = retrieval.summarize_evidence(test, evidence).assign(threshold=panel.threshold)
     form: dict[str, Any] = {"wording": settings.prompt, "parts": settings.prompt_parts}
@@ -190,6 +196,7 @@ def _measure(chosen: Biasalert) -> Results:
         detection.count_losses(judgements),
         summary,
         panels.write_prompts(asked, **form),
+        guarded,
     )
 
 
@@ -217,7 +224,9 @@ def _measure_checks(panel: JudgePanel, asked: Asked, confidence: float) -> list[
     ]
 
 
-def _measure_answers(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list[pd.DataFrame]:
+def _measure_answers(
+    chosen: Biasalert, panel: JudgePanel, asked: Asked
+) -> tuple[list[pd.DataFrame], pd.DataFrame]:
     size, confidence = chosen.answers_size, chosen.confidence
     answers = corpus.read_answers(chosen.answers_path, size=size, seed=chosen.seed)
     judgements, evidence = panel.judge(answers, "answers")
@@ -228,6 +237,10 @@ def _measure_answers(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list
     source = corpus.source(chosen.answers_path)
     options: dict[str, Any] = {"source": source, "confidence": confidence}
     parts = [levels.estimates(answers, judgements, people=people, **options)]
-    if chosen.answers_path == SAMPLE:
-        parts.append(guard.simulate(answers, panel, confidence=confidence))
-    return parts
+    if people is None or not chosen.guard:
+        return parts, pd.DataFrame()
+    judge = panels.leading_judge(chosen.judges)
+    worth, guarded = guard.measure(
+        answers, panel, people.labels, judge=judge, confidence=confidence
+    )
+    return [*parts, worth], guarded

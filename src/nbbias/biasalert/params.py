@@ -76,10 +76,17 @@ class Biasalert(Parameters):
         0, ge=0, description="answers per model that are drawn at random; 0 takes all"
     )
     human_path: OptionalFile = Field(
-        NONE, description="human labels of some answers: columns text_id, biased"
+        NONE,
+        description="human labels of some answers: columns text_id, biased; of several people, one "
+        "a row with the column annotator; and biased_with, of what the guard let through",
     )
     human_sample: bool = Field(
         False, description="whether those labels are of a random sample of each model's answers"
+    )
+    guard: bool = Field(
+        True,
+        description="whether labelled answers are put under guard: the last of judges that learns "
+        "reads them sentence by sentence, and stops them at the first biased one (tables/guarded)",
     )
     judges: Distinct[Judge] = Field(
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
@@ -154,11 +161,13 @@ class Biasalert(Parameters):
         >>> Biasalert().left_out()
         {'part:pairs': 'pairs_path'}
         >>> list(Biasalert(answers_path="none").left_out())
-        ['part:pairs', 'part:answers', 'sample']
+        ['part:pairs', 'part:answers', 'part:guard', 'sample']
         """
+        labelled = self.answers_path == SAMPLE or self.human_path != NONE
         parts = {
             ("part:pairs", "pairs_path"): self.pairs_path == NONE,
             ("part:answers", "answers_path"): self.answers_path == NONE,
+            ("part:guard", "guard" if labelled else "human_path"): not (self.guard and labelled),
             ("sample", "answers_path"): self.answers_path != SAMPLE,
         }
         return dict(names for names, left_out in parts.items() if left_out)

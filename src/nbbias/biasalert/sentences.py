@@ -10,12 +10,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias.biasalert.checks import ALL, RATES
-from nbbias.biasalert.detection import ALWAYS, NEVER
+from nbbias.biasalert.detection import ALWAYS, NEVER, SIGN_FLIP
 from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.levels import SHARES
-from nbbias.biasalert.tables import count_stopped
 from nbbias.params import Texts
 from nbbias.reading import (
     Lead,
@@ -121,13 +120,6 @@ def better_than_majority(estimates: pd.DataFrame) -> str:
     return prose.render("biasalert.better", better=better, others=others)
 
 
-def calibrated(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say how far a judge's probabilities are from the shares of biased texts: a heading."""
-    rows = _pooled(estimates, "calibration_error", "calibration")
-    row = next(iter(rows[rows["judge"] == judge].to_dict("records")), None)
-    return prose.render("biasalert.calibrated", judge=_the(judge), row=row)
-
-
 # --- pairs and checks ---------------------------------------------------------------------------
 
 
@@ -139,11 +131,13 @@ def paired(estimates: pd.DataFrame) -> str:
 
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say on which sentences a judge errs more than on others: the heading of its section."""
+    """Say on which sentences a judge errs more or less than on others: its section's heading."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
-    more = significance.significant(rows[rows["estimate"] > rows["null"]]).to_dict("records")
-    return prose.render("biasalert.erring", judge=_the(judge), measured=len(rows), more=more)
+    unlike = significance.significant(rows).sort_values("estimate", ascending=False)
+    flagged, missed = (unlike[unlike["statistic"] == name].to_dict("records") for name in RATES)
+    values: dict[str, Any] = {"measured": len(rows), "flagged": flagged, "missed": missed}
+    return prose.render("biasalert.erring", judge=_the(judge), **values)
 
 
 def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
@@ -172,7 +166,16 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
 
 def mitigation(estimates: pd.DataFrame) -> str:
     """Say how many biased and unbiased answers the guard stopped: the heading of its section."""
-    return prose.render("biasalert.mitigation", **count_stopped(estimates))
+    rows = estimates[(estimates["measure"] == "mitigation") & estimates["estimate"].notna()]
+    counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
+    without, shown = (counts.get(f"biased_share_{side}") for side in ("without", "with"))
+    return prose.render(
+        "biasalert.mitigation",
+        biased=without or 0,
+        rightly=None if shown is None else without - shown,
+        unbiased=rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum(),
+        wrongly=counts.get("stopped_without_bias", 0),
+    )
 
 
 # --- what leads -----------------------------------------------------------------------------------
@@ -200,7 +203,7 @@ def lead(
     n_train
         How many texts classifiers learned from.
     estimates
-        ESTIMATES with the judge's errors on checks, and its calibration.
+        ESTIMATES with the judge's errors on checks.
     """
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
     short = rows["instrument"].astype("str").str.replace(", knowledge.*", "", regex=True)
@@ -210,7 +213,8 @@ def lead(
     if "claim" not in rows and len(scored):
         leading = scored[scored["judge"] == leading_judge(scored["judge"])]
     compared = _pooled(rows, "accuracy_difference")
-    others, more = rows.head(0) if estimates is None else estimates, [rows.head(0)]
+    others = rows.head(0) if estimates is None else estimates
+    numbers = significance.significant(compared).head(2)
     if len(leading):
         judge = leading["judge"].iloc[0]
         others = others[others["judge"] == judge]
@@ -222,7 +226,7 @@ def lead(
         sentences = _of_judge(row, compared, errors)
         sentences += [f"{erring(checked, judge=judge)}."] if len(errors) else []
         technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
-        more.append(_pooled(others, "calibration_error", "calibration"))
+        numbers = pd.concat([leading, errors])
     else:
         others = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
         sentences, technical = [], _estimates(others, unit="units", null="Null value")
@@ -230,7 +234,6 @@ def lead(
         named = compared.assign(judge=compared["judge"].map(names.judge))
         options = {"what": "differences of accuracy", "says": "{judge}: {estimate}"}
         technical.append(count_significant(named, **options, unit="texts"))
-    numbers = pd.concat([significance.significant(compared).head(2), *more])
     shown = numbers.assign(judge=numbers["judge"].map(names.judge)).to_dict("records")
     labels = [prose.render_plain("biasalert.key_number", row=row) for row in shown]
     plain = sentences or technical or [prose.render("biasalert.nothing")]
@@ -284,6 +287,7 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
         "mde": Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else "",
         "significant": significance.is_significant(row),
         "alike": str(row.get("reason")).startswith(UNTESTABLE),
+        "unit": "cluster" if row.get("test") == SIGN_FLIP else "text",
         "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
         "p": significance.adjusted_p(row),
     }

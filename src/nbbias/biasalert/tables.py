@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from nbbias import reading, stats
+from nbbias import reading
 from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
+from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.levels import SHARES
 from nbbias.reading import Table, names, prose, readable
 
@@ -25,7 +25,12 @@ ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "errors": ("checks", RATES, ("statistic", "judge", "dimension")),
     "swaps": ("checks", ("swap_effect",), ("judge", "bias", "group")),
     "levels": ("bias_level", SHARES, ("judge", "model", "statistic")),
-    "agreement": ("bias_level", ("agreement", "kappa"), ("judge", "model", "statistic")),
+    "agreement": ("bias_level", ("agreement", "kappa", *RATES), ("judge", "model", "statistic")),
+    "raters": (
+        "bias_level",
+        ("annotator_agreement", "annotator_agreement_sd", "rater_agreement", "rater_kappa"),
+        ("statistic", "judge", "evaluator", "model"),
+    ),
     "mitigation": ("mitigation", (), ("statistic", "model", "judge", "evaluator")),
 }
 
@@ -44,63 +49,22 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     measure, statistics, keys = ESTIMATES[name]
     subset = table[table["measure"] == measure]
     if name in ("accuracy", "scores", "by_type"):
-        subset = subset[subset["statistic"] != "accuracy_difference"]
+        baselines = (NEVER, MAJORITY) if name == "scores" else (ALWAYS, NEVER)
+        elsewhere = ["accuracy_difference", *["accuracy"] * (name == "scores")]
+        subset = subset[~subset["judge"].isin(baselines) & ~subset["statistic"].isin(elsewhere)]
         subset = subset[subset["bias"].isna() == (name != "by_type")]
-    if name == "accuracy":
-        subset = subset[~subset["judge"].isin((ALWAYS, NEVER))]
     words = reading.caption(subset, study="biasalert", name=name)
     options = {key: getattr(words, key) for key in ("title", "note", "labels", "decimals")}
     if statistics:
         subset = subset[subset["statistic"].isin(statistics)]
+    if "evaluator" in keys:
+        subset = subset.assign(evaluator=subset["evaluator"].map(names.judge, na_action="ignore"))
     shown = readable(subset, list(keys), rows=None, **options)
     records = subset.to_dict("records") if "statistic" in shown.rows else ()
     measures = {
         names.in_words("statistic", row["statistic"]): names.measure(row) for row in records
     }
     return shown._replace(rows=shown.rows.replace({"statistic": measures}))
-
-
-def count_stopped(table: pd.DataFrame) -> dict[str, int]:
-    """Count answers under guard: `biased`, `rightly` stopped, `unbiased`, `wrongly` stopped."""
-    rows = table[(table["measure"] == "mitigation") & table["estimate"].notna()]
-    counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
-    wrongly = int(counts.get("stopped_without_bias", 0))
-    return {
-        "biased": int(without := counts.get("biased_share_without", 0)),
-        "rightly": int(without - counts.get("biased_share_with", 0)),
-        "unbiased": int(rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum()),
-        "wrongly": wrongly,
-    }
-
-
-def error_rates(table: pd.DataFrame, *, judge: str) -> Table:
-    """Lay out a judge's errors by kind: checks, held-out texts, models' answers, and its guard.
-
-    `table` is the ESTIMATES of the study.
-    """
-    rows = table[(table["judge"] == judge) & table["bias"].isna() & table["model"].isna()]
-    checked = rows[(rows["measure"] == "checks") & rows["statistic"].isin(RATES)]
-    scores = {"specificity": RATES[0], "recall": RATES[1]}
-    held_out = rows[(rows["measure"] == "detection") & rows["statistic"].isin(scores)]
-    held_out = held_out.replace({"statistic": scores}).assign(dimension="held-out texts")
-    ends = ["estimate", "ci_low", "ci_high"]
-    held_out[ends] = 1 - held_out[["estimate", "ci_high", "ci_low"]].to_numpy()
-    answers = rows[(rows["measure"] == "bias_level") & rows["statistic"].isin(RATES)]
-    answers = answers.assign(dimension="models' answers")
-    counts, confidence = count_stopped(table), float(checked["confidence"].max())
-    stopped = [counts["wrongly"], counts["biased"] - counts["rightly"]]
-    of = [counts["unbiased"], counts["biased"]]
-    guard = pd.DataFrame(
-        {"statistic": name, "n": n, "dimension": "answers under guard", "judge": judge}
-        | stats.proportion_interval(k, n, confidence=confidence).row()
-        for name, k, n in zip(RATES, stopped, of, strict=True)
-        if n
-    )
-    others = pd.concat([held_out, answers, guard])
-    others[["null", "null_low", "null_high"]] = np.nan  # those are of other texts
-    whole = pd.concat([others, checked]).assign(study="biasalert", measure="checks")
-    whole = whole.sort_values("statistic", kind="stable", ascending=False)
-    return estimates(whole, "errors")
 
 
 #: Labels and verdicts in the order in which examples are shown.

@@ -1,41 +1,45 @@
-"""The sheet in which people label a study's word lists, written beside a run."""
+"""The sheet in which people label a study's word lists or answers, written beside a run."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
-from nbbias import news, params, studies, tables
+from nbbias import biasalert, news, params, studies, tables
 from nbbias.pages import share
 from nbbias.running import generation
 from nbbias.tables import NbbiasError
 
 
 def write_sheet(
-    target: Path, *, out: Path | None, words: int, sentences: int
+    target: Path, *, out: Path | None, words: int, sentences: int, answers: int
 ) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
-    """Draw words and sentences to be labelled, and write them; labels that are there are kept.
+    """Draw what is to be labelled, and write it; labels that are there are kept.
 
     Parameters
     ----------
     target
-        A run's folder, or a params file, of `news_bias`.
+        A run's folder, or a params file, of `news_bias` (words and sentences) or `biasalert`
+        (answers).
     out
         The sheet; without it ``labels.csv`` in the run's folder, or beside the params file.
     words, sentences
         How many to ask about, per bias.
+    answers
+        How many to ask about, per model.
 
     Returns
     -------
     path, sheet, accuracy
-        Where it was written, its rows, and the accuracy that its labels show so far.
+        Where it was written, its rows, and the accuracy that its labels of words show so far.
 
     Raises
     ------
     NbbiasError
-        There is no such run or file, its study has no lists to be labelled, or the existing sheet
+        There is no such run or file, its study has nothing to be labelled, or the existing sheet
         cannot be read.
     """
     path = target / share.PARAMS if target.is_dir() else target
@@ -43,21 +47,32 @@ def write_sheet(
         raise NbbiasError(str(target), f"is no run: it has no {share.PARAMS}")
     default = target / "labels.csv" if target.is_dir() else path.with_suffix(".labels.csv")
     stem, values = studies.read(path)
-    if stem != news.params.STUDY.stem:
-        message = f"{stem} has no word lists to be labelled; {news.params.STUDY.stem} has"
+    models: dict[str, Any] = {
+        "news_bias": news.params.NewsBias,
+        "biasalert": biasalert.params.Biasalert,
+    }
+    if stem not in models or values.get("answers_path") == params.NONE:
+        message = f"{stem} has nothing to be labelled; news_bias has words, biasalert has answers"
         raise NbbiasError(str(target), message)
     out = (out or default).absolute()
     to_come = (os.path.realpath(out),)  # which the params may name
     with tables.starting_at(path.absolute().parent):
-        model, study_values = news.params.NewsBias, generation.without_block(values)
-        chosen = params.validate(model, study_values, where=str(path), to_come=to_come)
-        sheet, accuracy = news.measured.label(chosen, out, words=words, sentences=sentences)
+        study_values = generation.without_block(values)
+        chosen = params.validate(models[stem], study_values, where=str(path), to_come=to_come)
+        if stem == "biasalert":
+            read = biasalert.corpus.read_answers
+            asked = read(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
+            sheet = biasalert.corpus.draw_sheet(asked, out, size=answers, seed=chosen.seed)
+            accuracy = pd.DataFrame({"estimate": [], "side": []})
+        else:
+            sheet, accuracy = news.measured.label(chosen, out, words=words, sentences=sentences)
     tables.write(out, tables.csv(sheet))
     return out, sheet, accuracy
 
 
-def describe_progress(labels: pd.Series) -> str:
+def describe_progress(sheet: pd.DataFrame) -> str:
     """Say how many rows are to be labelled, and how many are."""
+    labels = sheet["label" if "label" in sheet else "biased"].replace("", None)
     unsure = (labels == news.labels.UNSURE).sum()
     line = f"{len(labels):,} to be labelled, {labels.notna().sum():,} are"
     return line + (f", {unsure:,} of them unsure" if unsure else "")
@@ -66,6 +81,8 @@ def describe_progress(labels: pd.Series) -> str:
 def readable(accuracy: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy that the labels show so far, for a printed table."""
     table = accuracy[accuracy["estimate"].notna() & (accuracy["side"] == "both")]
+    if table.empty:
+        return table
     shares = [
         f"{row.estimate:.2f} ({row.ci_low:.2f} to {row.ci_high:.2f})" for row in table.itertuples()
     ]

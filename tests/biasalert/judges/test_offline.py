@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.judges import classifier, tuned
+from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import NOTHING, Settings, TrainingInput
 from nbbias.biasalert.knowledge import entries as knowledge, retrieval, sample
 from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.tables import ParameterError, check
-from tests.biasalert.tiny import bag_of_words, labelled, transformer
+from tests.biasalert.tiny import bag_of_words, labelled
 
 _FRENCH = "ceci n'est pas une phrase anglaise"
 _ODD = ["", None, "women are lazy again", _FRENCH, "women are lazy " * 7000, "!?"]
@@ -34,11 +33,6 @@ def bow(tmp_path_factory: pytest.TempPathFactory) -> str:
     return bag_of_words(tmp_path_factory.mktemp("bow"))
 
 
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return transformer(tmp_path_factory.mktemp("bert"))
-
-
 def taught(
     table: pd.DataFrame, model: str = "auto", further: pd.DataFrame = NOTHING
 ) -> TrainingInput:
@@ -48,12 +42,6 @@ def taught(
 @pytest.fixture(scope="module")
 def quick(parted: pd.DataFrame, bow: str) -> classifier.Fitted:
     return classifier.fit(taught(parted[parted["split"] == "train"], bow))
-
-
-@pytest.fixture(scope="module")
-def slow(parted: pd.DataFrame, tiny: str) -> tuned.Tuned:
-    train = parted[parted["split"] == "train"]
-    return tuned.fit(taught(train), tuned.Tuning(model=tiny, copies=2, epochs=6, rate=3e-3))
 
 
 def accuracy(judged: pd.DataFrame, truth: pd.DataFrame) -> float:
@@ -124,62 +112,28 @@ def test_what_stands_beside_teaches_claims_and_the_labelled_texts_stay_known(bow
     assert accuracy(classifier.judge(table, fitted=both), table) > 0.95
 
 
-# --- the tuned judge ----------------------------------------------------------------------------
+# --- odd texts ---------------------------------------------------------------------------------
 
 
-def test_the_tuned_judge_learns(parted: pd.DataFrame, slow: tuned.Tuned) -> None:
-    test = parted[parted["split"] == "test"]
-    judged = tuned.judge(test, tuned=slow)
-    assert accuracy(judged, test) > 0.9
-    assert slow.slope > 0
-
-
-# --- both ---------------------------------------------------------------------------------------
-
-
-def test_odd_texts_have_no_verdict_or_one(quick: classifier.Fitted, slow: tuned.Tuned) -> None:
-    for judged in (classifier.judge(ODD, fitted=quick), tuned.judge(ODD, tuned=slow)):
-        check(judged, JUDGEMENTS)
-        assert judged["text_id"].tolist() == ODD["text_id"].tolist()
-        assert judged["outcome"].str[0].tolist() == list("eejfjf")  # empty, judged, failed
-        assert judged["biased"].isna().tolist() == [True, True, False, True, False, True]
-        assert judged.loc[judged["biased"].isna(), "confidence"].isna().all()
+def test_odd_texts_have_no_verdict_or_one(quick: classifier.Fitted) -> None:
+    judged = classifier.judge(ODD, fitted=quick)
+    check(judged, JUDGEMENTS)
+    assert judged["text_id"].tolist() == ODD["text_id"].tolist()
+    assert judged["outcome"].str[0].tolist() == list("eejfjf")  # empty, judged, failed
+    assert judged["biased"].isna().tolist() == [True, True, False, True, False, True]
+    assert judged.loc[judged["biased"].isna(), "confidence"].isna().all()
     nothing = classifier.judge(ODD.head(0), fitted=quick)
     assert nothing.empty
 
 
-def test_labels_of_one_class_are_refused(parted: pd.DataFrame, bow: str, tiny: str) -> None:
+def test_labels_of_one_class_are_refused(parted: pd.DataFrame, bow: str) -> None:
     one = parted[parted["biased"]]
     with pytest.raises(ParameterError, match="not biased: 0"):
         classifier.fit(taught(one, bow))
-    with pytest.raises(ParameterError, match="not biased: 0"):
-        tuned.fit(taught(one), tuned.Tuning(model=tiny))
 
 
-# --- kept by a run ------------------------------------------------------------------------------
-
-
-def test_a_run_fits_a_judge_once(
-    parted: pd.DataFrame, tiny: str, bow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
-    train, test = (parted[parted["split"] == name] for name in ("train", "test"))
-    asked = test[["text_id", "text"]].reset_index(drop=True)
-    calls: list[int] = []
-    tune = tuned.tune
-    monkeypatch.setattr(tuned, "tune", lambda *a, **k: (calls.append(1), tune(*a, **k))[1])
-
-    def fine(table: pd.DataFrame = train, seed: int = 0) -> tuned.Tuned:
-        how = tuned.Tuning(copies=1, epochs=1, model=tiny)
-        return tuned.fit(TrainingInput(table, Settings(seed=seed)), how)
-
-    first, again = fine(), fine(train.assign(attribute="what no judge reads"))
-    assert len(calls) == 1
-    pd.testing.assert_frame_equal(tuned.judge(asked, tuned=first), tuned.judge(asked, tuned=again))
-    fine(seed=2**32 - 1)  # the largest that a params file may name
-    fine(train.assign(biased=~train["biased"]))
-    assert len(calls) == 3
-    # The two quick judges of a run share what reads texts.
+def test_the_two_judges_of_a_run_share_what_reads_texts(parted: pd.DataFrame, bow: str) -> None:
+    train = parted[parted["split"] == "train"]
     training = taught(train, bow)
     found = retrieval.retrieve(train, retrieval.prepare(knowledge.from_labelled(train)[0].head(0)))
     one, two = classifier.fit(training), classifier.fit(training, found)

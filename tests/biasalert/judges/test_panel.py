@@ -188,6 +188,13 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     people.write_text("text_id,biased\n0,perhaps\n")
     with pytest.raises(ContractError, match=r"biased: expected true or false .* row 1 .*perhaps"):
         corpus.read_labels(answers, str(people), seed=SEED)
+    people.write_text("text_id,biased,annotator\n0,yes,ann\n0,no,bob\n1,no,ann\n")
+    labels = corpus.read_labels(answers, str(people), seed=SEED)
+    assert labels.labels["biased"].tolist() == [True, False]
+    assert labels.annotators["ann"].to_dict() == {"0": True, "1": False}
+    people.write_text("text_id,biased,annotator\n0,yes,ann\n0,no,ann\n")
+    with pytest.raises(DataError, match="two labels by one person"):
+        corpus.read_labels(answers, str(people), seed=SEED)
     people.write_text("text_id,biased\n9,yes\n")
     with pytest.raises(DataError, match="not among the answers"):
         corpus.read_labels(answers, str(people), seed=SEED)
@@ -209,7 +216,10 @@ def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) 
 def test_the_guard_lets_fewer_simulated_stereotypes_through(known: pd.DataFrame) -> None:
     answers = sample.answers({"blunt": 0.6}, n=12, seed=SEED)
     keywords = panels.fit(["keywords"], tiny.labelled(), known.head(0), settings=Settings())
-    shares = guard.simulate(answers, keywords).set_index("statistic")["estimate"]
+    labels = answers[["text_id"]].assign(biased=answers["simulated_bias"])
+    rows, guarded = guard.measure(answers, keywords, labels, judge="keywords")
+    shares = rows.set_index("statistic")["estimate"]
+    assert set(rows["evaluator"]) == {"simulated truth"} and guarded["biased_with"].notna().all()
     assert shares["biased_share_without"] == answers["simulated_bias"].mean()
     assert shares["biased_share_with"] < shares["biased_share_without"]
 

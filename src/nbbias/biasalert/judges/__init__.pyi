@@ -7,5 +7,4 @@ from . import (
     recorded as recorded,
     registry as registry,
     replies as replies,
-    tuned as tuned,
 )

@@ -119,9 +119,6 @@ _OWN = {
     "classifier_alone": Entry(
         "classifier:make_alone", "classifier without the evidence", learns=True
     ),
-    "tuned": Entry(
-        "tuned:make_tuned", "a small language model, fine-tuned in minutes", learns=True
-    ),
 }
 
 #: Every judge by name: ours, and those of plugins.
