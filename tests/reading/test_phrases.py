@@ -115,6 +115,14 @@ def test_what_is_said(golden: Golden) -> None:
         p_adjusted=np.nan, p_value=np.nan, estimate=np.nan, reason="few <b>texts</b>"
     )
     never = rows.assign(p_adjusted=1.0, reason=f"{tables.UNTESTABLE}9")
+    one = rows_of(SOME[0], p=0.001)
+    races = [
+        ("White", "m0", 0.2),
+        ("Black", "m0", -0.1),
+        ("Asian", "m0", -0.1),
+        ("Asian", "m1", -0.3),
+    ]
+    tied = [one.assign(bias="race", group=g, model=m, estimate=e) for g, m, e in races]
     prompts = two_groups.assign(prompt=["a", "b"] * 3, claim=1)
     cases = {
         "all significant": rows,
@@ -126,6 +134,7 @@ def test_what_is_said(golden: Golden) -> None:
         "equivalent": within,
         "not measured": gone,
         "never significant": never,
+        "shares that sum to 100%": pd.concat([one, *tied], ignore_index=True),
     }
     lines = []
     for name, case in cases.items():

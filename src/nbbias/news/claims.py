@@ -23,10 +23,8 @@ from nbbias.tables import Estimated
 Row = dict[str, Any]
 
 #: Statistics whose two groups, where there are just two, mirror each other: one test.
-MIRRORED = (
-    *("share_difference", "share_difference_passages"),
-    *("omission_difference", "first_mention_difference"),
-)
+MIRRORED: tuple[str, ...] = ("share_difference", "share_difference_passages")
+MIRRORED += ("omission_difference", "first_mention_difference")
 
 
 class Level(NamedTuple):

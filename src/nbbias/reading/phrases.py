@@ -351,13 +351,13 @@ def summarize(
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    implied = _implied([side for side, _ in sides])
-    repeated = [sides[at] for at in implied]
-    sides = [both for at, both in enumerate(sides) if at not in implied]
+    tree = _implied(sides)
+    sides = [sides[at] for at in tree]
     sentences = _clauses(sides[:_CLAUSES], reference=reference, unit=unit)
-    if repeated:
-        each = [(*_named(side), _where(side, part)["names"]) for side, part in repeated]
-        sentences[0] += " " + render("claims.not_independent", each=each)
+    for at, implied in enumerate(list(tree.values())[:_CLAUSES]):
+        if implied:
+            each = [(*_named(side), _where(side, part)["names"]) for side, part in implied]
+            sentences[at] += " " + render("claims.not_independent", each=each)
     further = [
         f"{_named(side)[0]} ({prose.listed(_where(side, part)['names'])})"
         for side, part in sides[_CLAUSES:]
@@ -382,16 +382,19 @@ def summarize(
     return tuple(sentences)
 
 
-def _implied(sides: Sequence[pd.DataFrame]) -> list[int]:
-    """Return which differences of shares only add to 0 with an earlier one of the same models."""
-    implied, keys = [], [*_MODEL, "measure", "bias"]
-    seen: set[Any] = set()
-    for at, side in enumerate(sides):
-        models = set(side[keys].fillna("").itertuples(index=False, name=None))
-        if names.is_share(side.iloc[0].to_dict()):
-            implied += [at] if models <= seen else []
-            seen |= models
-    return implied
+def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, list[Any]]:
+    """Return the differences, by place, each with those of other shares of the same models."""
+    tree: dict[int, list[Any]] = {}
+    first: dict[Any, int] = {}
+    for at, (side, part) in enumerate(sides):
+        models = [*side[[*_MODEL, "measure", "bias"]].fillna("").itertuples(index=False, name=None)]
+        is_share = names.is_share(side.iloc[0].to_dict())
+        if is_share and all(model in first for model in models):
+            tree[first[models[0]]].append((side, part))
+        else:
+            tree[at] = []
+            first |= {model: first.get(model, at) for model in models if is_share}
+    return tree
 
 
 def _named(side: pd.DataFrame) -> tuple[str, str]:
