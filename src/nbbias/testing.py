@@ -11,6 +11,8 @@ Examples
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -78,30 +80,24 @@ def nbbias_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     Its arguments are those of `nbbias run`: a params file, or a study and its files; a grid is
     refused. Answers that a params file has to query are queried.
     """
-    out = tmp_path_factory.mktemp("nbbias")
 
     @cache
     def run_study(*targets: str | Path, overrides: tuple[str, ...] = ()) -> Path:
-        from nbbias import asking, reading, running, tables
+        from nbbias.tables import notes
 
-        outcomes: list[running.run.Outcome] = []
-        try:
-            paths, stem, files = running.user_files.parse_targets([str(one) for one in targets])
-            if stem:
-                files = [str(Path(file).absolute()) for file in files]
-                plan = running.user_files.plan_files
-                runs = plan(stem, files, overrides=overrides, out=out, folder=out).runs
-            else:
-                runs = running.plan.plan(paths, overrides=overrides, out=out)
-            calls = [run.calls for run in runs if run.calls]
-            if any(asking.view.complete(one, reading.Terminal(stderr=True)) for one in calls):
-                pytest.fail("answers are missing", pytrace=False)
-            running.run.run(runs, out=out, jobs=1, report=lambda _, one: outcomes.append(one))
-        except tables.NbbiasError as error:
-            pytest.fail(str(error), pytrace=False)
-        if any(one["status"] != "ok" for one in outcomes) or len(runs) > 1:
-            said = [f"{one['status']}: {one.get('message', '')}" for one in outcomes]
-            pytest.fail(f"{len(runs)} runs, of which one must end well: {said}", pytrace=False)
-        return runs[0].folder
+        folder = tmp_path_factory.mktemp("nbbias")
+        paths = [Path(notes.split(str(target))[0]) for target in targets]  # as read from here
+        pairs = zip(targets, paths, strict=True)
+        named = [
+            str(Path(target).absolute() if path.exists() else target) for target, path in pairs
+        ]
+        settings = [part for override in overrides for part in ("-p", override)]
+        command = [sys.executable, "-P", "-m", "nbbias", "run", *named, "--out", ".", *settings]
+        done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
+        runs = [path.parent for path in folder.glob("*/*/manifest.json")]
+        if done.returncode or len(runs) > 1:
+            message = f"{len(runs)} runs, of which one must end well: {done.stderr}"
+            pytest.fail(message, pytrace=False)
+        return runs[0]
 
     return run_study
