@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -16,7 +15,6 @@ KINDS = ("news", "table")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
-@cache
 def load_wording() -> dict[str, Any]:
     """Return the templates of news prompts and the ideologies, as shipped, with their sources."""
     return read_shipped_yaml("news_prompts.yaml")

@@ -115,8 +115,8 @@ def recognize(study: Study, files: Sequence[str]) -> tuple[dict[str, str], param
         Everything that is wrong with these, at once.
     """
     paths = assign_inputs(study, files)
-    rows = tables.attempt_all(_count_rows, paths.values())
-    return paths, study.own(dict(zip(paths, rows, strict=True)))
+    read = tables.attempt_all(lambda path: tables.read_table(path, {}, rest=True), paths.values())
+    return paths, study.own(dict(zip(paths, map(len, read), strict=True)))
 
 
 # --- the params file --------------------------------------------------------------------------
@@ -181,13 +181,6 @@ def plan_files(
     ]
     # A name may hold the end of a line, which must not start a line here.
     return UserRuns([" ".join(line.splitlines()) for line in lines], path, runs)
-
-
-def _count_rows(path: str) -> int:
-    """Count the rows of a file, whatever its columns are."""
-    plain, layout = notes.split(path)
-    layout = {name: v for name, v in layout.items() if name in {"encoding", "separator"}}
-    return len(tables.read_table(notes.add(plain, layout), {}, rest=True))
 
 
 def plan_values(

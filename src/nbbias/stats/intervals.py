@@ -21,7 +21,7 @@ from nbbias.stats.inference import alpha
 Sample: TypeAlias = pd.Series | np.ndarray
 
 #: A spread this small beside the values is rounding, not spread.
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 
 ONE_VALUE = "one value has no spread"
 ONE_CLUSTER = "one cluster has no spread"
@@ -31,7 +31,7 @@ NO_VARIANCE = "no variance, so no test"
 
 def all_alike(values: np.ndarray) -> bool:
     """Tell whether values differ by rounding alone, so that there is no spread to test."""
-    return bool(np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())))
+    return bool(np.ptp(values) <= ROUNDING * max(1.0, float(np.abs(values).max())))
 
 
 def present(values: Sample) -> np.ndarray:
@@ -283,7 +283,7 @@ def clustered_mean(
         return Estimate(mean, reason=ONE_CLUSTER)
     covariance, df = clustered_covariance((values - mean)[:, None] / n, codes)
     error = float(np.sqrt(covariance[0, 0]))
-    if error <= _ROUNDING:
+    if error <= ROUNDING:
         return Estimate(mean, reason=NO_SPREAD)
     return Estimate(mean).with_t_interval(error, df, confidence=confidence, bounds=bounds)
 
@@ -380,7 +380,7 @@ def effective_size(
     count = int(codes.max()) + 1
     if count == len(influence):
         return size
-    if float(influence @ influence) < _ROUNDING**2:
+    if float(influence @ influence) < ROUNDING**2:
         return min(size, count)
     if count == 1:
         return np.nan

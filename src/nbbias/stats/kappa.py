@@ -6,12 +6,10 @@ import numpy as np
 from scipy import stats
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE
+from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE, ROUNDING
 
 #: What is added to each of the four counts: half a unit, as for odds ratios.
 _ADDED = 0.5
-
-_ROUNDING = 1e-12
 
 NO_KAPPA = "both call all texts alike, so kappa has no value"
 
@@ -73,7 +71,7 @@ def kappa(
         sums, alone = np.bincount(codes, weights=influence), float(influence @ influence)
         together = float(sums @ sums) * count / (count - 1)
         # Where all units are alike, clusters are counted.
-        variance *= max(1.0, together / alone) if alone > _ROUNDING else n / count
+        variance *= max(1.0, together / alone) if alone > ROUNDING else n / count
     half = stats.t.ppf((1 + confidence) / 2, count - 1) * np.sqrt(variance) / (1 - smooth**2)
     low, high = np.tanh(np.arctanh(smooth) + np.array([-half, half]))
     return Estimate(estimate, n=n).around(low, high)
@@ -85,7 +83,7 @@ def _kappa(shares: np.ndarray) -> tuple[float, np.ndarray]:
     first = np.array([both + first_only, second_only + none])
     second = np.array([both + second_only, first_only + none])
     rest = 1 - float(first @ second)  # what chance leaves
-    if rest <= _ROUNDING:
+    if rest <= ROUNDING:
         return np.nan, np.full(4, np.nan)
     value = 1 - (first_only + second_only) / rest
     by_chance = (second[:, None] + first[None, :]).ravel()

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy import stats
+from scipy.optimize import bisect
 
 from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE, Sample, clustered_covariance
@@ -26,8 +27,6 @@ Worse = Literal["apart", "higher", "lower"]
 _ROUNDING = 1e-9
 #: The largest number of units considered.
 _MOST = 10_000_000
-#: Bisections of an interval's end: to the last digit.
-_BISECTIONS = 53
 
 
 class PairedMeans(NamedTuple):
@@ -322,7 +321,7 @@ def tango_score(up: Any, down: Any, n: Any, bound: Any, *, correction: float = 0
         return (up - down - correction - n * bound) / np.sqrt(variance)
 
 
-def tango_interval(up: Any, down: Any, n: Any, *, confidence: float) -> tuple[Any, Any]:
+def tango_interval(up: int, down: int, n: int, *, confidence: float) -> tuple[float, float]:
     """Return the score interval of a difference of paired shares.
 
     Parameters
@@ -349,18 +348,14 @@ def tango_interval(up: Any, down: Any, n: Any, *, confidence: float) -> tuple[An
     >>> round(float(low), 3), round(float(high), 3)
     (-0.205, 0.404)
     """
-    up, down, n = (np.asarray(counts, float) for counts in (up, down, n))
-    level = stats.norm.ppf((1 + confidence) / 2)
-    ends = []
-    for end in (-1.0, 1.0):
-        inside, outside = (up - down) / n, np.full(np.shape((up - down) / n), end)
-        for _ in range(_BISECTIONS):
-            middle = (inside + outside) / 2
-            accepted = np.abs(tango_score(up, down, n, middle)) <= level
-            inside = np.where(accepted, middle, inside)
-            outside = np.where(accepted, outside, middle)
-        ends.append(inside)
-    return ends[0], ends[1]
+    level, centre = stats.norm.ppf((1 + confidence) / 2), (up - down) / n
+
+    def accepted(bound: float) -> float:
+        score = float(tango_score(up, down, n, bound))
+        return level if bound == centre else level - abs(score)
+
+    low, high = (bisect(accepted, centre, end) if centre != end else end for end in (-1, 1))
+    return low, high
 
 
 def paired_shares(first: Sample, second: Sample, *, confidence: float) -> Estimate:

@@ -7,13 +7,10 @@ import pandas as pd
 from scipy.stats import binomtest, t as t_distribution
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.intervals import one_sample, present
+from nbbias.stats.intervals import ROUNDING, one_sample, present
 
 #: Values that must differ from 0 for the *t* interval.
 ENOUGH = 20
-
-#: A difference this small is rounding.
-_ROUNDING = 1e-12
 
 
 def sparse_mean(values: pd.Series | np.ndarray, *, confidence: float) -> Estimate:
@@ -49,7 +46,7 @@ def sparse_mean(values: pd.Series | np.ndarray, *, confidence: float) -> Estimat
     """
     result = one_sample(values, confidence=confidence, bounds=(-1, 1))
     observed = present(values)
-    changed = int((np.abs(observed) > _ROUNDING).sum())
+    changed = int((np.abs(observed) > ROUNDING).sum())
     if len(observed) < 2 or changed >= ENOUGH:
         return result
     (gain_below, gain_above), (loss_below, loss_above) = (
@@ -70,7 +67,7 @@ def sparse_mean(values: pd.Series | np.ndarray, *, confidence: float) -> Estimat
 
 def _margins(values: np.ndarray, *, confidence: float) -> tuple[float, float]:
     """Return how far the contribution of values above 0 may lie below and above what it is."""
-    gains = values[values > _ROUNDING]
+    gains = values[values > ROUNDING]
     rate = len(gains) / len(values)
     ends = binomtest(len(gains), len(values)).proportion_ci(confidence, method="exact")
     size = (gains.sum() + 1) / (len(gains) + 1)
