@@ -254,9 +254,8 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
     Returns
     -------
     DataFrame
-        `who`, `score`, `simulated` (identities or positions preferred), `estimates` by axis,
-        `missed` (which of the simulated are not significant; of a position, the axes) and
-        `false_positives`.
+        `who`, `score`, `simulated` (identities or positions preferred), `missed` (which of these
+        are not significant; of a position, the axes) and `false_positives`.
     """
     made = sample.simulation()
     effects = made["writers"] | made["raters"]
@@ -273,11 +272,10 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
             biased = "position" in made["judges"].get(who, {})
             named, of = ["position 1"] * biased, part["bias"].where(of == "position 1")
             simulated = [*part["bias"]] * biased
-        written = part["bias"] + part["estimate"].map(" {:.2f}".format)
         significant, true = significance.is_significant(part), of.isin(simulated)
         missed = [names.people(name) for name in simulated if name not in {*of[significant]}]
         name = {"position": "position bias"}.get(score, score.upper())
-        row = (who, name, ", ".join(named) or "none", "; ".join(written), ", ".join(missed))
+        row = (who, name, ", ".join(named) or "none", ", ".join(missed))
         table.append((*row, int((significant & ~true).sum())))
-    columns = ["who", "score", "simulated", "estimates", "missed", "false_positives"]
+    columns = ["who", "score", "simulated", "missed", "false_positives"]
     return pd.DataFrame(table, columns=columns)
