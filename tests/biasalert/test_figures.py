@@ -186,7 +186,7 @@ def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded()
 
 def test_tables_lay_out_estimates_and_levels() -> None:
     scores = tables.estimates(FOUND, "scores")
-    assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 4 * 7 - 4
+    assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 3 * 6 + 1
     whole = tables.estimates(LEVELS, "levels")
     both = value(LEVELS, "biased_share_two_phase", model="blunt")
     keys = "blunt", "share of biased answers (labels and verdicts)"

@@ -49,9 +49,10 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     measure, statistics, keys = ESTIMATES[name]
     subset = table[table["measure"] == measure]
     if name in ("accuracy", "scores", "by_type"):
-        baselines = (NEVER, MAJORITY) if name == "scores" else (ALWAYS, NEVER)
+        baselines = [NEVER, *[MAJORITY] * (name == "scores")]
         elsewhere = ["accuracy_difference", *["accuracy"] * (name == "scores")]
         subset = subset[~subset["judge"].isin(baselines) & ~subset["statistic"].isin(elsewhere)]
+        subset = subset[(subset["judge"] != ALWAYS) | (subset["statistic"] == "f1")]
         subset = subset[subset["bias"].isna() == (name != "by_type")]
     words = reading.caption(subset, study="biasalert", name=name)
     options = {key: getattr(words, key) for key in ("title", "note", "labels", "decimals")}
