@@ -105,11 +105,10 @@ _note, _result = err_console.lines, out_console.lines
 
 def _explain(*sentences: str, indent: str = "") -> None:
     """Print sentences for people to stderr, wrapped between words."""
-    options: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
-    options |= {"initial_indent": indent, "subsequent_indent": 2 * indent}
-    for sentence in sentences:
-        text = textwrap.fill(escape.tie(sentence), err_console.width, **options)
-        _note(text.replace("\N{NO-BREAK SPACE}", " "))
+    wrapper = textwrap.TextWrapper(err_console.width, indent, 2 * indent)
+    wrapper.break_on_hyphens = wrapper.break_long_words = False
+    for sentence in map(escape.tie, sentences):
+        _note(wrapper.fill(sentence).replace("\N{NO-BREAK SPACE}", " "))
 
 
 # --- studies --------------------------------------------------------------------------------------

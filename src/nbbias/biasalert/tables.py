@@ -61,11 +61,9 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     if "evaluator" in keys:
         subset = subset.assign(evaluator=subset["evaluator"].map(names.judge, na_action="ignore"))
     shown = readable(subset, list(keys), rows=None, **options)
-    records = subset.to_dict("records") if "statistic" in shown.rows else ()
-    measures = {
-        names.in_words("statistic", row["statistic"]): names.measure(row) for row in records
-    }
-    return shown._replace(rows=shown.rows.replace({"statistic": measures}))
+    rows = subset.drop_duplicates("statistic").to_dict("records")
+    named = {names.in_words("statistic", row["statistic"]): names.measure(row) for row in rows}
+    return shown._replace(rows=shown.rows.replace({"statistic": named}))
 
 
 #: Labels and verdicts in the order in which examples are shown.

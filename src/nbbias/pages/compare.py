@@ -13,7 +13,7 @@ from nbbias import studies, tables
 from nbbias.pages import changes, page
 from nbbias.reading import Table, figures, names, significance, templates
 from nbbias.reading.prose import capitalize
-from nbbias.reading.tables import p_in_table, readable, table_html
+from nbbias.reading.tables import estimate_cell, p_in_table, readable, table_html
 from nbbias.tables import NbbiasError
 
 #: Panels of a figure.
@@ -90,15 +90,12 @@ def _changes(runs: Mapping[str, changes.Run], old: str, new: str) -> dict[str, A
 
 def _readable(row: Mapping[str, Any], among: pd.DataFrame, old: str, new: str) -> dict[str, str]:
     """Write a change for readers: of what, both estimates, the difference, p and N."""
-    parts = (names.quantity(row, name) for name in ("estimate", "ci_low", "ci_high"))
-    values = [part.replace("%", " pp") for part in parts]  # a difference of percents
-    difference, *ends = (value.removesuffix(" points") for value in values)
-    interval = f" [{', '.join(ends)}]" if np.isfinite(row["ci_low"]) else ""
+    cell = estimate_cell(names.scaled(row, decimals=2) | {"reason": None})
     return {
         "what": names.label(row, among),
         old: names.quantity(row, "first"),
         new: names.quantity(row, "second"),
-        "difference": difference + interval + values[0].removeprefix(difference),
+        "difference": cell.replace("%", " pp"),  # of percents
         "p (Holm)": "not tested" if row["untested"] else p_in_table(row["p_adjusted"]),
         "N": f"{row['n']:,}" if row["n"] else "",
     }

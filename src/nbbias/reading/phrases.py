@@ -415,8 +415,8 @@ def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
         sizes = [size_range(row, mde[part.index]) for row, part in zip(rows, parts, strict=True)]
         macro = "claims.not_significant"
     named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
-    others = max(len(named) - _NAMED, 0)
-    return render(macro, names=named[:_NAMED], others=others, confidence=rows[0]["confidence"])
+    values = {"names": named[:_NAMED], "others": len(named[_NAMED:])}
+    return render(macro, **values, confidence=rows[0]["confidence"])
 
 
 def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:

@@ -249,8 +249,7 @@ def say(
     if isinstance(sentences, str):
         return Markdown(sentences)
     items = [f"- {sentence}" for sentence in sentences]
-    text, rest = "\n".join(items[:most]), items[most:] if most is not None else []
-    if rest:
-        head = f"<details><summary>{summary.format(len(rest))}</summary>"
-        text = "\n\n".join([text, head, "\n".join(rest), "</details>"])
-    return Markdown(text)
+    rest = items[most:] if most is not None else []
+    head = f"<details><summary>{summary.format(len(rest))}</summary>"
+    folded = ["", head, "", *rest, "", "</details>"] if rest else []
+    return Markdown("\n".join([*items[:most], *folded]))
