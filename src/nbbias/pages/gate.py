@@ -204,12 +204,11 @@ def _describe(
     if row["n"] < 2:
         return str(row["reason"] or f"only 1 of the {units} is in both runs")
     size = {of: names.quantity(row | {of: abs(row[of])}, of) for of in ("worsening", "margin")}
-    bounded = pd.notna(row["margin"])
-    bound = f"margin {size['margin']}" if bounded else "no margin"
+    bound = f"margin {size['margin']}" if pd.notna(row["margin"]) else "no margin"
     direction = "worse" if row["worsening"] > 0 else "better"
     change = f"{direction} by {size['worsening']}" if row["worsening"] else "no change"
     end = row["reason"] or p_value(row["p_not_worse"])
-    if row["verdict"] == "worse" or not (bounded or row["reason"]):
+    if row["verdict"] == "worse" or not (pd.notna(row["margin"]) or row["reason"]):
         end = f"{p_value(row['p_adjusted'])} (Holm)"
     elif row["verdict"] == "cannot tell" and not row["reason"]:
         pair = changes.pair_units(first, second, row["key"]).dropna()

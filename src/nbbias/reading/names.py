@@ -258,6 +258,10 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
     return f"{text}{short}" if np.isfinite(row[of]) else text
 
 
+#: How columns begin that have the unit of the measure.
+_SCALED = ("estimate", "null", "mde", "ci_", "tipping_point", "measured")
+
+
 def scaled(row: Mapping[str, Any], *, decimals: int = 3) -> dict[str, Any]:
     """Return a row in the unit of its measure, with its `short` name and `decimals` for tables.
 
@@ -269,8 +273,7 @@ def scaled(row: Mapping[str, Any], *, decimals: int = 3) -> dict[str, Any]:
     (-12.5, ' pp', 1)
     """
     factor, _, _, short, _ = unit(row)
-    ends = (end for end in row if str(end).startswith(("estimate", "null", "mde", "ci_")))
-    values = {end: factor * row[end] for end in ends}
+    values = {name: factor * row[name] for name in row if str(name).startswith(_SCALED)}
     return {**row, **values, "short": short, "decimals": 1 if short else decimals}
 
 

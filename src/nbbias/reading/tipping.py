@@ -190,6 +190,7 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     for row in points.to_dict("records"):
         if row["error"] == "labels":
             row["side"] = names.judge(row["side"])
+        row = names.scaled(row) if row["error"] == "scorer bias" else row
         values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
         macro = f"tipping.{row['error'].replace(' ', '_')}"
         lines.append(render(macro, row=row, level=confidence, **values))
