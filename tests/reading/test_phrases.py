@@ -134,6 +134,7 @@ def test_what_is_said(golden: Golden) -> None:
         "equivalent": within,
         "not measured": gone,
         "never significant": never,
+        "shares of one model": pd.concat(tied[:3], ignore_index=True),
         "shares that sum to 100%": pd.concat([one, *tied], ignore_index=True),
     }
     lines = []

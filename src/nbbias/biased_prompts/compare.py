@@ -255,4 +255,5 @@ def read_published() -> pd.DataFrame:
     changes = table[table["delta_vs_neutral"].notna()]
     columns = ["measure", "statistic", "group", "model", "value", "n", "delta_vs_neutral", "p"]
     rates = tables.read_published("fang2024_refusals")
-    return pd.concat([rates[rates.columns.intersection(columns)], changes[columns]])
+    changes = changes.assign(p=changes["p"].str.removeprefix("="))
+    return pd.concat([rates[rates.columns.intersection(columns)], changes])[columns]

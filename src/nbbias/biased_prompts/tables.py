@@ -41,7 +41,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     """
     words = caption(estimates, study="biased_prompts", name=name)
     settings = {"title": words.title, "note": words.note, "gap": ""}
-    return readable(estimates, _KEYS, statistics=STATISTICS[name], rows=20, **settings)
+    rows = None if name == "refusals" else 20
+    return readable(estimates, _KEYS, statistics=STATISTICS[name], rows=rows, **settings)
 
 
 def held_out() -> pd.DataFrame:
