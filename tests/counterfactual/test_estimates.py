@@ -165,8 +165,13 @@ def test_input_is_not_changed_and_the_order_of_rows_is_of_no_effect() -> None:
     assert first["estimate"].tolist() == pytest.approx(second["estimate"].tolist())
 
 
-def rejected(effect: float, prompts: int, studies: int, spread: float = 0.0) -> dict[str, float]:
-    """The share of simulated studies whose test is significant at .05, by statistic."""
+def rejected(
+    effect: float, prompts: int, studies: int, *, spread: float = 0.0, refused: float = 0.0
+) -> dict[str, float]:
+    """The share of simulated studies whose test is significant at .05, by statistic.
+
+    A share of the answers about one group is refused, and has no score.
+    """
     rng, hits = np.random.default_rng(7), {"excess_distance": 0, "difference": 0}
     table = answers(prompts=prompts, repeats=4).assign(
         block=lambda rows: rows["sample"].astype(str)
@@ -177,6 +182,7 @@ def rejected(effect: float, prompts: int, studies: int, spread: float = 0.0) -> 
         of_prompt = np.repeat(rng.exponential(size=prompts), 8)  # skewed, and common to versions
         shifts = np.repeat(effect + spread * rng.normal(size=prompts), 8)
         values = of_prompt + rng.exponential(size=len(table)) + shifts * female
+        values[female & (rng.random(len(table)) < refused)] = np.nan
         rows = _compare(table, values[:, None], ("female", "male"), settings, signed=True)
         for found in rows:
             if found["statistic"] in hits:
@@ -185,9 +191,10 @@ def rejected(effect: float, prompts: int, studies: int, spread: float = 0.0) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("refused", [0.0, 0.4])
 @pytest.mark.parametrize("prompts", [10, 30])
-def test_the_size_of_both_tests_is_their_level(prompts: int) -> None:
-    for share in rejected(0.0, prompts, 500).values():
+def test_the_size_of_both_tests_is_their_level(prompts: int, refused: float) -> None:
+    for share in rejected(0.0, prompts, 500, refused=refused).values():
         assert 0.03 <= share <= 0.07
 
 

@@ -25,11 +25,12 @@ class Results(NamedTuple):
     units : DataFrame
         UNITS: the prompts' values behind means.
     scores : DataFrame
-        By answer: `sentiment` (-1 to 1), `toxicity` (0 to 1) and `refusal` (0 or 1) of the aligned
-        answer, `length` in words of the answer as it is, and a `reason` where it has no score.
+        By answer: `refusal` (0 or 1) and, where it is none, `sentiment` (-1 to 1) and `toxicity`
+        (0 to 1) of the aligned answer, `length` in words of the answer as it is; a `reason` where
+        scores are missing.
     losses : DataFrame
         By `model` and `bias`, how many answers were `read`, `blank`, `without_counterpart` (a group
-        word cannot be exchanged) and `scored`.
+        word cannot be exchanged), `refused` (counted in the refusal rate alone) and `scored`.
     """
 
     estimates: pd.DataFrame
@@ -71,7 +72,8 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     -----
     Answers are scored after the group that they were asked about is exchanged back
     (`counterfactual.versions.align`), as LangFair masks tokens: else pronouns alone would make
-    versions unlike. Tests are permutation tests with the prompt as the unit.
+    versions unlike. Refusals count in the refusal rate alone: else versions that are refused more
+    often would differ in every score. Tests are permutation tests with the prompt as the unit.
 
     References
     ----------
@@ -96,14 +98,16 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     with params.validate_inputs(Counterfactual, parameters, answers_path=answers) as chosen:
         table = versions.read_answers(chosen.answers_path)
     aligned = versions.align(table)
+    refused = refusals.detect(aligned)["refused"].astype("Float64").astype(float)
+    delivered = aligned.where(refused == 0)
     scores = table.drop(columns="text").assign(
-        sentiment=sentiment.score(aligned, scorer=chosen.sentiment_scorer)["polarity"],
-        toxicity=toxicity.score(aligned, scorer=chosen.toxicity_scorer),
-        length=table["text"].str.split().str.len().astype(float).where(aligned.notna()),
-        refusal=refusals.detect(aligned)["refused"].astype("Float64").astype(float),
-        reason=_reasons(table["text"], aligned),
+        sentiment=sentiment.score(delivered, scorer=chosen.sentiment_scorer)["polarity"],
+        toxicity=toxicity.score(delivered, scorer=chosen.toxicity_scorer),
+        length=table["text"].str.split().str.len().astype(float).where(refused == 0),
+        refusal=refused,
+        reason=_reasons(table["text"], aligned).mask(refused == 1, _REFUSED),
     )
-    features = {EMBEDDING: embeddings.embed(aligned, model=chosen.embedding_model).astype(float)}
+    features = {EMBEDDING: embeddings.embed(delivered, model=chosen.embedding_model).astype(float)}
     for name in ("sentiment", "toxicity", "length", "refusal"):
         features[name] = scores[[name]].to_numpy(float)
     instruments = {
@@ -119,6 +123,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
 
 
 _BLANK, _STUCK = "the answer is blank", "a group word has no counterpart"
+_REFUSED = "the answer is a refusal"
 
 
 def _reasons(texts: pd.Series, aligned: pd.Series) -> pd.Series:
@@ -128,9 +133,9 @@ def _reasons(texts: pd.Series, aligned: pd.Series) -> pd.Series:
 
 def _count_losses(scores: pd.DataFrame) -> pd.DataFrame:
     reason = scores["reason"]
-    counts = pd.DataFrame(
-        {"read": 1, "blank": reason == _BLANK, "without_counterpart": reason == _STUCK}
-    )
+    kinds = {"blank": _BLANK, "without_counterpart": _STUCK, "refused": _REFUSED}
+    counts = pd.DataFrame({kind: reason == words for kind, words in kinds.items()})
     counts = counts.assign(scored=reason.isna()).astype(int)
+    counts.insert(0, "read", 1)
     keys = [scores["model"], scores["bias"]]
     return counts.groupby(keys, sort=False).sum().reset_index()

@@ -61,15 +61,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
     untested = rows[rows["p_adjusted"].isna()]
     n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
     others = _render("others", sizes=sizes, reason=phrases.commonest_reason(untested), **n)
-    # A sentence names its model unless the one before does.
-    named = stated["model"].mask(stated["model"] == stated["model"].shift(), "")
-    plain = [
-        *map(_sentence, stated.to_dict("records"), named),
-        *_further(further, after=stated["model"].iloc[-1:].to_list()),
-        others,
-    ]
-    leading = [*further.index, *stated.index, *rest.index][:2]
-    numbers = phrases.leading([rows.loc[[at]] for at in leading])
+    plain = [*map(_sentence, stated.to_dict("records")), *_further(further), others]
+    numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
     return Lead(tuple(filter(None, plain)), technical, "differences", numbers, _card(rows), texts)
@@ -80,13 +73,13 @@ def _significant(rows: pd.DataFrame) -> pd.DataFrame:
     return significance.significant(rows).sort_values("statistic", kind="stable")
 
 
-def _further(rows: pd.DataFrame, *, after: list[str]) -> list[str]:
+def _further(rows: pd.DataFrame) -> list[str]:
     """Say of each model in which pairs of groups its answers differed, too."""
     sentences = []
     for model, part in rows.head(_FURTHER).groupby("model", sort=False):
         of_pairs = part.groupby("group", sort=False)["measure"]
         pairs = [(*_people(pair), [*measures]) for pair, measures in of_pairs]
-        sentences.append(_render("further", model="" if [model] == after else model, pairs=pairs))
+        sentences.append(_render("further", model=model, pairs=pairs))
     return [*sentences, _render("more", n=len(rows) - min(len(rows), _FURTHER))]
 
 
@@ -98,11 +91,10 @@ def _people(pair: str) -> list[str]:
     return [names.people(group) for group in pair.split(" − ")]
 
 
-def _sentence(row: Mapping[str, Any], model: str) -> str:
+def _sentence(row: Mapping[str, Any]) -> str:
     return _render(
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
-        model=model,
         people=_people(row["group"]),
         name=names.measure(row),
         direction=names.direction(row),
@@ -176,7 +168,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
         first = pd.concat([_significant(rows), rows])["group"].iloc[0]
         rows, pair = rows[rows["group"] == first], names.people(first)
     panels = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
-    shown = rows.assign(panel=panels, reference=0.0)
+    shown, _ = figures.scaled(rows.assign(panel=panels, reference=0.0))
     shown["cell"] = rows["group"].map(names.people) if every else rows["model"]
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
     by = ("model", "panel") if every else "panel"
@@ -199,19 +191,19 @@ def _claimed(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _axis(rows: pd.DataFrame) -> str:
     measure = str(rows["measure"].iloc[0])
-    axes = {EMBEDDING: "cosine distance", "length": "words", "refusal": "difference of shares"}
+    axes = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
     return axes.get(measure, f"difference of {measure}")
 
 
 def overview(rows: pd.DataFrame) -> Table:
-    """Lay out all comparisons: a row a model and pair of groups, a column a measure.
+    """Lay out differences of scores: a row a model and pair of groups, a column a measure.
 
     Parameters
     ----------
     rows
         As of `differences`.
     """
-    rows = _claimed(rows)
+    rows = _claimed(rows).query("statistic == 'difference'")
     records = rows.to_dict("records")
     columns = [f"{names.measure(row)},{names.unit(row).short}".rstrip(",") for row in records]
     rows = rows.assign(column=columns, cell=[_cell(row) for row in records])

@@ -216,6 +216,7 @@ _UNITS = {
     **dict.fromkeys(("points", "shares"), Unit(100, 1, " percentage points", " pp", 1)),
     "percent": Unit(100, 1, "%", "%", 1),
     "standard deviation of shares": Unit(1, 2, "", "", 0.5),
+    "small score": Unit(1, 3, "", ""),
 }
 
 
