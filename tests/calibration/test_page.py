@@ -7,10 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import calibration, reading, tables
+from nbbias import calibration, reading, stats, tables
 from nbbias.calibration import figures, sentences
-from nbbias.calibration.params import STUDY, Calibration
-from nbbias.reading import claims
+from nbbias.calibration.params import STUDY
 
 pytestmark = pytest.mark.usefixtures("toy")
 
@@ -23,21 +22,14 @@ def results() -> calibration.Results:
 
 
 def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
-    """As declared, with intervals so wide that they leave all open, and with nothing."""
-    rows = results.estimates
-    declared = claims.declared(rows, Calibration().claims, confidence=0.95)
-    wide = rows.assign(ci_low=-0.5, ci_high=0.5)
-    tests = wide["statistic"] == "false_positive_error"
-    near = {"ci_low": -0.01, "ci_high": 0.01}
+    """Of a run, of one that shows nothing, of families alone, and of nothing."""
+    summary = calibration.summarize(results.outcomes, results.families, confidence=0.95)
+    rows = calibration.estimates.errors(summary, confidence=0.95)
     variants = {
-        "declared": declared,
-        "not declared": rows,
-        "undecided": wide,
-        "tests keep their level": wide.assign(
-            **{end: wide[end].mask(tests, value) for end, value in near.items()}
-        ),
-        "conservative": rows.assign(estimate=0.03, ci_low=0.025, ci_high=0.035),
-        "families alone": declared.query("measure == 'family'"),
+        "a run": rows,
+        "undecided": rows.assign(verdict="undecided"),
+        "trusted": rows.assign(verdict=calibration.estimates.TRUSTED[0]),
+        "families alone": rows.query("measure == 'family'"),
         "nothing": rows.iloc[:0],
     }
     said = {name: sentences.summarize(rows) for name, rows in variants.items()}
@@ -65,21 +57,21 @@ def test_the_shipped_run_has_the_errors_of_its_shares() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statistic", "estimate", "kind"),
+    ("level", "share", "verdict"),
     [
-        ("coverage_error", -0.1, "harmful"),
-        ("coverage_error", 0.04, "conservative"),
-        ("false_positive_error", 0.1, "harmful"),
-        ("familywise_error", 0.001, "within"),
+        (0.95, 0.85, "fails"),
+        (0.95, 0.95, "trusted"),
+        (0.95, 0.99, "trusted (wide)"),
+        (0.05, 0.15, "fails"),
+        (0.05, 0.05, "trusted"),
+        (0.05, 0.001, "trusted (wide)"),
     ],
 )
-def test_an_error_is_a_harm_on_one_side_only(statistic: str, estimate: float, kind: str) -> None:
-    row = {"statistic": statistic, "estimate": estimate, "topic": None, "prompt": None}
-    row |= dict.fromkeys(("source", "dimension", "task"), "x")
-    ends = {"ci_low": estimate - 0.01, "ci_high": estimate + 0.01}
-    assert sentences.overall(pd.DataFrame([row | ends]))["kind"].item() == kind
-    wide = pd.DataFrame([row | {"ci_low": -0.2, "ci_high": 0.2}])
-    assert sentences.overall(wide)["kind"].item() == "undecided"
+def test_an_error_is_a_harm_on_one_side_only(level: float, share: float, verdict: str) -> None:
+    side = 1 if level > 0.5 else -1
+    decide = calibration.estimates._verdict
+    assert decide(stats.wilson(share, 5000, confidence=0.95), level, side) == verdict
+    assert decide(stats.wilson(share, 4, confidence=0.95), level, side) == "undecided"
 
 
 def test_the_figure_draws_the_level_as_one_band_and_names_both_dots() -> None:
@@ -114,10 +106,12 @@ def design(share: float, repeats: int, n: int = 30, scenario: str = "s") -> dict
 @pytest.mark.parametrize(
     ("worst", "of", "verdict"),
     [
-        (0.95, 1000, "at least 93%"),
-        (0.90, 60, "at least 93% on average"),  # 80% coverage is not ruled out
-        (0.94, 100, "at least 93% on average"),
-        (0.80, 1000, "too low in one scenario"),
+        (0.95, 1000, "trusted"),
+        (0.90, 60, "undecided"),  # 80% coverage is not ruled out
+        (0.94, 100, "undecided"),
+        (0.92, 1000, "trusted"),  # not shown to be below 93%, and above 90%
+        (0.912, 3000, "fails in one scenario"),  # above 90%, and below 93%: fails comes first
+        (0.80, 1000, "fails in one scenario"),
     ],
 )
 def test_a_scenario_that_too_few_studies_decide_leaves_a_measure_undecided(
@@ -131,13 +125,13 @@ def test_a_scenario_that_too_few_studies_decide_leaves_a_measure_undecided(
 
 def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     full, table = calibration.shipped(), calibration.shipped_power()
-    kinds = sentences.overall(full)
-    failing = kinds[kinds["kind"].isin(sentences.FAILS) & (kinds["measure"] == "interval")]
+    failing = full[full["verdict"].isin(calibration.estimates.FAILS)]
+    failing = failing[failing["measure"] == "interval"]
     drawn = figures.errors(full)
-    assert set(drawn.rows["name"]) == set(failing["name"])
+    assert set(drawn.rows["task"]) == set(failing["task"])
     assert f"the {len(failing)} of " in drawn.title
-    assert len(sentences.advice(full)) == len(failing)
-    assert not any("do not rely on" in sentence for sentence in sentences.advice(full))
+    keys = failing[["source", "dimension", "task"]].to_numpy().tolist()
+    assert all(reading.names.calibrated(*key, "instead") for key in keys)
     few, *_, many = table.groupby("n")["power_largest"].agg(lambda power: (power >= 0.8).sum())
     assert sentences.power(table).startswith(f"{many} of ") and few <= many
     reached = table["effect"].notna()

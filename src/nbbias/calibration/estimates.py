@@ -194,14 +194,9 @@ def _crossing(power: pd.Series) -> float:
 #: Simulated studies of a scenario and number of units of which a verdict is possible.
 _FEWEST = 50
 
-#: Kinds of verdict (`shipped`).
-_KINDS = {
-    "too (low|high)": "harmful",
-    "too (low|high) in one scenario": "scenario",
-    "(above|below) .*%": "conservative",
-    "at (least|most) .*%": "within",
-    "undecided|.* on average": "undecided",
-}
+#: Verdicts (`summarize`).
+TRUSTED = ["trusted", "trusted (wide)"]
+FAILS = ["fails", "fails in one scenario"]
 
 #: The shares on a card, each with its column and that of its total.
 _RATES = (("coverage", "coverage", "n_covered"), ("false positives", "rejected", "n_tested"))
@@ -225,13 +220,15 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         `verdict` on it, and `n`, what it is a share of; the `worst` share over scenarios and
         numbers of units, where that was (`at`), what it is a share of (`worst_n`), and its
         interval, corrected for how many it is the worst of (Bonferroni); and the `bound`, the worst
-        share in any of them that its own interval allows. The verdict is on the average, unless
-        the worst interval shows that the worst alone fails. Where the bound is above twice the
-        nominal error rate, a good verdict holds only ``on average``. The worst measures of a rate
-        come first.
+        share in any of them that its own interval allows. The worst measures of a rate come first.
 
     Notes
     -----
+    Verdicts, in this order: ``fails``, on average or ``in one scenario``, where the whole interval
+    of the average or of the worst is beyond the tolerance; ``trusted`` where the whole interval of
+    the average is not, and the bound is not beyond twice the nominal error rate, ``(wide)`` where
+    the average errs on the safe side by more than the tolerance; else ``undecided``.
+
     That some scenario fails is one of many alternatives, hence the correction. That every scenario
     holds is an intersection-union test, which needs none (Berger 1982).
 
@@ -280,10 +277,10 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
     bounds = [estimate.ci_low if side > 0 else estimate.ci_high for estimate in every]
     bound = min(bounds) if side > 0 else max(bounds)
     verdict = _verdict(average, level, side)
-    if not verdict.startswith("too") and _verdict(ends, level, side).startswith("too"):
-        verdict = f"{_verdict(ends, level, side)} in one scenario"
-    elif verdict[:2] in ("at", "ab", "be") and side * (level - bound) > 1 - confidence:
-        verdict += " on average"
+    if verdict not in FAILS and _verdict(ends, level, side) in FAILS:
+        verdict = "fails in one scenario"
+    elif verdict in TRUSTED and side * (level - bound) > 1 - confidence:
+        verdict = "undecided"
     where = f"{name_scenario(study, measure, scenario)}, N\xa0=\xa0{units:.0f}"
     shown: dict[str, Any] = {"share": share, "low": average.ci_low, "high": average.ci_high}
     shown |= {"verdict": verdict, "n": n}
@@ -292,27 +289,15 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
 
 
 def _verdict(interval: stats.Estimate, level: float, side: int) -> str:
-    """Say what an interval shows of a share: too far, at least within the tolerance, or neither."""
-    worse, better = level - side * TOLERANCE, level + side * TOLERANCE
-    ends = sorted((side * interval.ci_low, side * interval.ci_high))
-    if ends[1] < side * worse:
-        return "too low" if side > 0 else "too high"
-    if ends[0] > side * better:
-        return f"{'above' if side > 0 else 'below'} {better:.0%}"
-    if ends[0] > side * worse:
-        return f"at {'least' if side > 0 else 'most'} {worse:.0%}"
-    return "undecided"
+    """Return the verdict on a share whose `side` is 1 where a low one is worse, by its interval."""
+    low, high = sorted((side * interval.ci_low, side * interval.ci_high))
+    worse, better = side * level - TOLERANCE, side * level + TOLERANCE
+    verdicts = [(high < worse, "fails"), (low > better, "trusted (wide)"), (low > worse, "trusted")]
+    return next((verdict for holds, verdict in verdicts if holds), "undecided")
 
 
 def shipped() -> pd.DataFrame:
-    """Return the errors over all designs of the full run that the package ships.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES as of `estimates`; `worst`, the error where it was largest, with its interval,
-        and `at`, where that was; `bound`, as of `summarize`; and `kind`, the verdict: ``harmful``
-        on average or in a ``scenario``, ``conservative``, ``within`` or ``undecided``.
+    """Return the errors over all designs of the full run that the package ships (`errors`).
 
     Examples
     --------
@@ -320,10 +305,27 @@ def shipped() -> pd.DataFrame:
     >>> set(rows["measure"]) == {"interval", "test", "family"}, bool(rows["worst"].notna().all())
     (True, True)
     """
-    table = tables.read_shipped_table("calibration.csv")
+    return errors(tables.read_shipped_table("calibration.csv"), confidence=0.95)
+
+
+def errors(table: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+    """Return the shares of `summarize` as errors.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES as of `estimates`, over all designs; `worst`, the error where it was largest, with
+        its interval, and `at`, where that was; `bound` and `verdict`.
+
+    Examples
+    --------
+    >>> table = tables.read_shipped_table("calibration.csv").head(1)
+    >>> errors(table, confidence=0.95)["verdict"].tolist()
+    ['fails']
+    """
     keys = table[_STATISTIC].set_axis(["source", "dimension", "task"], axis=1)
     families = np.where(table["statistic"] == "family", "family", "test")
-    measure = pd.Series(families).where(table["rate"] != "coverage", "interval")
+    measure = pd.Series(families, table.index).where(table["rate"] != "coverage", "interval")
     statistic = measure.map({measure: statistic for measure, statistic, *_ in _ERRORS})
     ends = ["worst", "worst_low", "worst_high", "bound"]
     shares = table[["share", "low", "high", *ends]].sub(table["nominal"], axis=0)
@@ -331,10 +333,9 @@ def shipped() -> pd.DataFrame:
     every = every.assign(measure=measure, statistic=statistic, n=table["n"], null=0.0)
     every = pd.concat([keys.replace("_", " ", regex=True), every], axis=1)
     records = every.drop(columns=ends).to_dict("records")
-    result = tables.estimates(records, study="calibration", confidence=0.95)
-    kinds = {f"^({verdict})$": kind for verdict, kind in _KINDS.items()}
-    kind = table["verdict"].replace(kinds, regex=True)
-    return result.assign(**every[ends], at=table["at"], kind=kind)
+    result = tables.estimates(records, study="calibration", confidence=confidence)
+    further = pd.concat([every[ends], table[["at", "verdict"]]], axis=1)
+    return result.assign(**further.reset_index(drop=True))
 
 
 def shipped_power() -> pd.DataFrame:

@@ -6,6 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.calibration import sentences
+from nbbias.calibration.estimates import FAILS
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 
@@ -27,8 +28,8 @@ def errors(rows: pd.DataFrame) -> Drawn:
     >>> drawn.title
     'Coverage of the 6 of 23 intervals that fail'
     """
-    table = sentences.overall(rows[rows["measure"] == "interval"])
-    failing, of = table[table["kind"].isin(sentences.FAILS)], len(table)
+    table = rows[rows["measure"] == "interval"]
+    failing, of = table[table["verdict"].isin(FAILS)], len(table)
     title = f"Coverage of the {len(failing)} of {of} intervals that fail"
     table = failing.sort_values("worst", ignore_index=True).head(_DRAWN).assign(side="ours")
     worst = table.assign(side="further", estimate=table["worst"])
@@ -37,7 +38,7 @@ def errors(rows: pd.DataFrame) -> Drawn:
     level = table["confidence"]
     shares = table[["estimate", "ci_low", "ci_high"]].add(level, axis=0).mul(100)
     none = dict.fromkeys(("null", "null_low", "null_high"), float("nan"))
-    cells = table["name"].str.partition(": ")[2].map(prose.capitalize)
+    cells = sentences.name_statistics(table).str.partition(": ")[2].map(prose.capitalize)
     drawn = table.assign(cell=cells, panel="", **shares, **none)
 
     def legend(_: pd.DataFrame, ax: Axes) -> None:

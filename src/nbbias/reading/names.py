@@ -74,15 +74,14 @@ def of_people(group: str) -> str:
 def calibrated(study: str, measure: str, statistic: str, of: str = "name") -> str:
     """Return the name of what was calibrated; of what is not listed its measure and statistic.
 
-    `of`: ``"short"`` is its name beside others of its study, ``"instead"`` what to use where it
-    fails; empty where none is known.
+    `of`: ``"instead"`` is what to do where it fails; empty where nothing is known.
 
     Examples
     --------
     >>> calibrated("cogs", "abs", "abs_raw"), calibrated("mine", "my_words", "share")
     ('Affinity Bias Score of texts in one order', 'my words: share')
     >>> calibrated("cogs", "abs", "abs raw", "instead")
-    'use both orders: {abs/abs}'
+    'use both orders'
     """
     key = tuple(part.replace("_", " ") for part in (study, measure, statistic))
     return str(_CALIBRATION.get(key, {"name": ": ".join(key[1:])}).get(of, ""))
