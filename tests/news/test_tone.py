@@ -19,7 +19,7 @@ FOUR = pd.DataFrame(
     [("age", group, group, "word", "any") for group in ("child", "teen", "adult", "elder")],
     columns=["bias", "group", "term", "kind", "case"],
 )
-LEXICON = pd.concat([GENDER, FOUR], ignore_index=True)
+LEXICON = pd.concat([GENDER, FOUR], ignore_index=True).assign(language="en")
 BLOB = sentiment.instrument("textblob")
 
 

@@ -30,7 +30,7 @@ RACE = pd.DataFrame(
     ],
     columns=["bias", "group", "term", "kind", "case"],
 )
-BOTH = pd.concat([GENDER, RACE], ignore_index=True)
+BOTH = pd.concat([GENDER, RACE], ignore_index=True).assign(language="en")
 
 
 def annotated(*texts: str, lexicon: pd.DataFrame = GENDER) -> Read:
