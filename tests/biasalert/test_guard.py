@@ -13,7 +13,7 @@ from scipy.stats import chi2
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats, tables
-from nbbias.biasalert import guard as guards, sentences
+from nbbias.biasalert import figures, guard as guards, sentences
 from nbbias.biasalert.guard import LONGEST, guard, guard_texts
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import DataError, ParameterError
@@ -220,6 +220,8 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert row[ends].tolist() == pytest.approx(tango)
     assert set(rows["evaluator"]) == {"people"}
     assert set(rows["judge"]) == {"openai/judge, no steps"}
+    drawn = figures.mitigation(rows).rows.set_index("panel")["estimate"]
+    assert drawn["biased, with the guard"] == 2 / 20 and len(drawn) == 3
     assert sentences.mitigation(rows) == (
         "The guard stopped 6 of 8 biased answers before the bias was shown, "
         "and 1 of 12 unbiased ones"
