@@ -110,7 +110,9 @@ def annotate(texts: Iterable[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame,
 
 
 def _language(lexicon: pd.DataFrame) -> str:
-    return str(lexicon["language"].iloc[0]) if "language" in lexicon and len(lexicon) else "en"
+    """Return the language of a list; terms that were added to one may lack it."""
+    known = [] if "language" not in lexicon else lexicon["language"].dropna().tolist()
+    return str(known[0]) if known else "en"
 
 
 def flatten(text: str) -> tuple[str, list[int]]:
