@@ -451,4 +451,5 @@ def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     >>> float(alike), round(float(apart), 4)
     (0.0, 0.6931)
     """
-    return cdist(first, second, "jensenshannon") ** 2
+    # Of equal rows rounding leaves a square root of less than 0.
+    return np.nan_to_num(cdist(first, second, "jensenshannon")) ** 2

@@ -131,7 +131,7 @@ def test_an_edited_list_gives_what_the_study_measures_with_it(
     ).estimates
     row = found.query("statistic == 'share_difference' and group == 'female'").iloc[0].to_dict()
     for end in ("estimate", "ci_low", "ci_high"):
-        assert number(row[end], decimals=3) in screen.last
+        assert number(100 * row[end], decimals=1) in screen.last
     assert "“The” occurs" in screen.last
     once = screen.last
     screen.controls["add"].value = "the"
