@@ -315,12 +315,12 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
         if np.isfinite(row.get("truth", np.nan)):
             ax.plot(row["truth"], y - 0.28, "d", mfc=PAPER, mec=INK, ms=4, label="simulated value")
         if np.isfinite(row["estimate"]):
-            style = {"color": colour, "mfc": colour if row.get("significant", True) else PAPER}
-            ax.plot(row["estimate"], y, "ox"[kind == "printed"], ms=size, zorder=4, **style)
+            marker, mfc = "ox"[kind == "printed"], colour if row.get("significant", True) else PAPER
+            ax.plot(row["estimate"], y, marker, color=colour, mfc=mfc, ms=size, zorder=4)
         elif kind != "further":
             text = "not printed" if kind == "printed" else words["missing"]
-            style = {"va": "center", "fontsize": 8.5, "fontstyle": "italic", "color": MUTED}
-            ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), **style)
+            style: dict[str, Any] = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
+            ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), color=MUTED, **style)
     name_rows(ax, table.loc[~line.duplicated(), "cell"])
 
 

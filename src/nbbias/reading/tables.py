@@ -205,7 +205,7 @@ def estimate_cell(row: Mapping[str, Any]) -> str:
     width = row["ci_high"] - row["ci_low"]
     if 0 < width < 10.0**-decimals:  # as many digits as tell the ends apart
         decimals = min(int(np.ceil(-np.log10(width))), 6)
-    cell = _with_range(row | {"decimals": decimals}, "estimate", "ci_low", "ci_high")
+    cell = _with_range({**row, "decimals": decimals}, "estimate", "ci_low", "ci_high")
     missing = "" if row["ci_low"] < row["ci_high"] else "no interval"
     why = ": ".join(filter(None, (missing, reason)))
     return f"{cell} ({why})" if why else cell
