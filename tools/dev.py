@@ -119,25 +119,15 @@ def figures(
 
 @app.command()
 def calibrated(
-    runs: Annotated[list[Path] | None, typer.Argument(help="Runs of the calibration.")] = None,
+    run: Annotated[Path, typer.Argument(help="The run.")] = Path("runs/calibration/full"),
 ) -> None:
-    """Write what the package ships of a whole calibration, for its measurement cards.
-
-    Of measures that several runs have, those of the last stand.
-    """
+    """Write what the package ships of a whole calibration, for its measurement cards."""
     found = []
     for name in ("outcomes", "families"):
-        parts: list[pd.DataFrame] = []
-        for run in runs or [Path("runs/calibration/full")]:
-            table = tables.saved_table(run, name)
-            if table is None:
-                sys.exit(f"{run}: holds no {name}; params/calibration/full.yaml makes them")
-            parts.append(table.assign(run=len(parts)))
-        every = pd.concat(parts, ignore_index=True)
-        every = every[every["run"] == every.groupby(["study", "measure"])["run"].transform("max")]
-        order = [*calibration.designs.measures()]
-        place = (every["study"] + "/" + every["measure"]).map(order.index)
-        found.append(every.iloc[place.argsort(kind="stable")])
+        table = tables.saved_table(run, name)
+        if table is None:
+            sys.exit(f"{run}: holds no {name}; params/calibration/full.yaml makes them")
+        found.append(table)
     text = calibration.summarize(*found, confidence=0.95).round(4).to_csv(index=False)
     print(f"wrote {tables.write(tables.data_path('calibration.csv'), text)}")
     power = calibration.estimates.minimum_detectable_effects(found[0]).round(4)

@@ -12,6 +12,7 @@ from scipy.stats import t
 
 from nbbias import calibration, tables
 from nbbias.calibration import designs, estimates
+from nbbias.calibration.params import Calibration
 from nbbias.stats import InferenceSettings
 from tests.calibration.toy import NARROW, TOY
 
@@ -44,6 +45,14 @@ def test_every_design_is_listed_once_with_the_nearest_numbers_of_units(
     slow = {"toy/means": TOY._replace(share=0.25)}
     monkeypatch.setattr(designs, "measures", lambda: slow)
     assert set(listed()["repeats"]) == {10}
+    named = {"default": 40, "toy/means": 80}
+    assert set(designs.list_designs([], n=[10], repeats=named)["repeats"]) == {20}
+    for wrong, message in (
+        ({"toy/means": 9}, "default"),
+        ({"default": 9, "toy/mean": 9}, "toy/mea"),
+    ):
+        with pytest.raises(tables.ParameterError, match=message):
+            designs.check(Calibration(repeats=wrong))
 
 
 def test_designs_draw_independent_studies_and_the_same_design_the_same() -> None:
@@ -147,7 +156,7 @@ def test_what_is_shipped_is_what_a_groupby_gives() -> None:
     assert shipped["share"] == pytest.approx(rows["coverage"].mean())
     assert shipped["worst"] == pytest.approx(cells.min())
     n, scenario = cells.idxmin()
-    assert shipped["at"] == f"{scenario}, N\xa0=\xa0{n}" and shipped["verdict"] == "too low"
+    assert shipped["at"] == f"{scenario}, N\xa0=\xa0{n}" and shipped["verdict"] == "fails"
     assert shipped["n"] == 30 * 12 and summary["share"].iloc[0] == shipped["share"]
     null = rows[rows["true_effect"] == 0]["rejected"]
     positives = table.xs("false positives", level="rate")

@@ -131,7 +131,7 @@ def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     assert set(drawn.rows["task"]) == set(failing["task"])
     assert f"the {len(failing)} of " in drawn.title
     keys = failing[["source", "dimension", "task"]].to_numpy().tolist()
-    assert all(reading.names.calibrated(*key, "instead") for key in keys)
+    assert all(reading.names.calibrated(of, measure, name, "instead") for of, measure, name in keys)
     few, *_, many = table.groupby("n")["power_largest"].agg(lambda power: (power >= 0.8).sum())
     assert sentences.power(table).startswith(f"{many} of ") and few <= many
     reached = table["effect"].notna()

@@ -46,7 +46,7 @@ def measures() -> Mapping[str, Measure]:
     }
 
 
-def select_measures(names: list[str]) -> dict[str, Measure]:
+def select_measures(names: list[str], *, where: str = "measures") -> dict[str, Measure]:
     """Return the measures of these names, in this order; all, where none is named.
 
     Raises
@@ -63,12 +63,27 @@ def select_measures(names: list[str]) -> dict[str, Measure]:
     unknown = {name: tables.closest_match(name, every) for name in names if name not in every}
     if unknown:
         wrong = [f"no measure {name!r}; {nearest}" for name, nearest in unknown.items()]
-        raise tables.ParameterError("measures", wrong)
+        raise tables.ParameterError(where, wrong)
     return {name: every[name] for name in names or every}
 
 
+def repeats_by_measure(repeats: int | Mapping[str, int]) -> dict[str, int]:
+    """Return the simulated studies of a design of each measure; a mapping needs a ``default``.
+
+    Examples
+    --------
+    >>> repeats_by_measure({"default": 100, "llmbi/index": 1000})["cogs/rbs"]
+    100
+    """
+    named = {"default": repeats} if isinstance(repeats, int) else repeats
+    if "default" not in named:
+        raise tables.ParameterError("repeats", ["needs a default"])
+    select_measures([name for name in named if name != "default"], where="repeats")
+    return dict.fromkeys(measures(), named["default"]) | {**named}
+
+
 def check(chosen: Any) -> list[str]:
-    """Refuse measures that do not exist, and claims on those that are not chosen.
+    """Refuse measures that do not exist, repeats of these, and claims on those not chosen.
 
     Examples
     --------
@@ -78,6 +93,7 @@ def check(chosen: Any) -> list[str]:
     """
     problems: list[NbbiasError] = []
     selected = tables.attempt(problems, select_measures, chosen.measures)
+    tables.attempt(problems, repeats_by_measure, chosen.repeats)
     if selected is not None:
         rows = [[name.replace("_", " ") for name in key.split("/")] for key in selected]
         cells = pd.DataFrame(rows, columns=["source", "dimension"], dtype="str")
@@ -90,7 +106,7 @@ def list_designs(
     names: list[str],
     *,
     n: Sequence[int],
-    repeats: int,
+    repeats: int | Mapping[str, int],
     family_n: Sequence[int] = (),
     family_repeats: int = 0,
 ) -> pd.DataFrame:
@@ -102,7 +118,7 @@ def list_designs(
         Measures, as ``study/name``; all where there is none.
     n, repeats
         Numbers of units, of which each measure takes the nearest that it has, and simulated
-        studies of each design; a slow measure gets its share.
+        studies of each design (`repeats_by_measure`); a slow measure gets its share.
     family_n, family_repeats
         The same of whole runs, without an effect and with the largest.
 
@@ -116,9 +132,9 @@ def list_designs(
     >>> list_designs([], n=[30], repeats=10)["kind"].unique().tolist()
     ['trial']
     """
-    rows = []
-    for measure in select_measures(names).values():
-        rows += _rows(measure, "trial", n, measure.effects, repeats)
+    rows, by_measure = [], repeats_by_measure(repeats)
+    for name, measure in select_measures(names).items():
+        rows += _rows(measure, "trial", n, measure.effects, by_measure[name])
         if measure.family is not None and family_repeats:
             rows += _rows(
                 measure, "family", family_n, (0.0, max(measure.effects, key=abs)), family_repeats

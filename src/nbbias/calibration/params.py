@@ -12,6 +12,7 @@ from nbbias.params import Claims, Distinct, Parameters
 #: The tolerance of coverage and false positives: 93 to 97% of 95%, 3 to 7% of 5%.
 TOLERANCE = 0.02
 
+Repeats = Annotated[int, Field(ge=2, le=100_000)]
 Numbers = Distinct[Annotated[int, Field(ge=2, le=100_000)]]
 
 
@@ -39,7 +40,9 @@ class Calibration(Parameters):
         min_length=1,
         description="numbers of articles, prompts or texts; each measure takes the nearest it has",
     )
-    repeats: int = Field(8, ge=2, le=100_000, description="simulated studies of each design")
+    repeats: Repeats | dict[str, Repeats] = Field(
+        8, description="simulated studies of each design; or numbers by measure, and a default"
+    )
     family_n: Numbers = Field([30], description="the same, for runs of several models")
     family_repeats: int = Field(
         2, ge=0, le=100_000, description="simulated runs of each design; 0 for none"

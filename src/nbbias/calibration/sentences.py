@@ -10,7 +10,6 @@ from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose
 
 _RULE = ("fails", "trusted", "undecided")
-_STUDIES = {"cogs": "CoGS", "llmbi": "LLMBI", "biasalert": "BiasAlert"}
 
 
 def name_statistics(rows: pd.DataFrame) -> pd.Series:
@@ -22,8 +21,8 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     >>> name_statistics(rows).tolist()
     ['CoGS: Affinity Bias Score of texts in one order']
     """
-    words = rows["source"].astype("str").map(_study) + ": " + pd.Series(_names(rows), rows.index)
-    return words.astype("str")
+    studies = rows["source"].astype("str").map(names.study)
+    return (studies + ": " + pd.Series(_names(rows), rows.index)).astype("str")
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -62,12 +61,8 @@ def _names(rows: pd.DataFrame) -> list[str]:
     return [names.calibrated(study, measure, name) for study, measure, name in keys]
 
 
-def _study(source: str) -> str:
-    return _STUDIES.get(source, source.replace("_", " "))
-
-
 def by_study(rows: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    r"""Lay out the coverage of each interval and the false positives of each test of a study.
+    """Lay out the coverage of each interval and the false positives of each test of a study.
 
     Parameters
     ----------
@@ -80,15 +75,15 @@ def by_study(rows: pd.DataFrame, *, study: str) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> table = by_study(calibration.shipped(), study="cogs").set_index("measure")
-    >>> table.loc["Representative Bias Score with refused answers", ["interval", "lowest"]].tolist()
-    ['fails: 89.7 [88.1, 91.1]', '35.5 [29.2] (refusals of unusual answers, N\xa0=\xa0400)']
+    >>> table.loc["Representative Bias Score with refused answers", "interval"]
+    'fails: 89.7 [88.1, 91.1]; report how many answers are excluded'
     """
     source = study.replace("_", " ")
     table = rows[(rows["source"] == source) & (rows["measure"] != "family")]
     table = table.set_index(["dimension", "task"])
     level = table["confidence"].where(table["measure"].eq("interval"), 1 - table["confidence"])
     shares = table[["estimate", "ci_low", "ci_high", "worst", "bound"]].add(level, axis=0)
-    text = shares.mul(100).round(2).map("{:.1f}".format)
+    text = shares.round(4).mul(100).map("{:.1f}".format)
     estimates = text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]"
     estimates = table["verdict"] + ": " + estimates
     worst = text["worst"] + " [" + text["bound"] + "] (" + table["at"] + ")"
@@ -100,12 +95,10 @@ def by_study(rows: pd.DataFrame, *, study: str) -> pd.DataFrame:
         },
         index=table.index.unique(),
     )
-    named = (("measure", "name"), ("instead", "instead"))
-    for place, (column, of) in enumerate(named):
-        cells = [names.calibrated(study, measure, name, of) for measure, name in result.index]
-        result.insert(place, column, cells)
-    result = result.fillna("").reset_index(drop=True)
-    return result if result["instead"].any() else result.drop(columns="instead")
+    further = [names.calibrated(study, measure, name, "instead") for measure, name in result.index]
+    result["interval"] += [f"; {text}" if text else "" for text in further]
+    result.insert(0, "measure", [names.calibrated(study, *key) for key in result.index])
+    return result.fillna("").reset_index(drop=True)
 
 
 def usable(table: pd.DataFrame, *, study: str) -> str:
@@ -114,7 +107,7 @@ def usable(table: pd.DataFrame, *, study: str) -> str:
     verdicts = measures["interval"].str.partition(":")[0]
     failing = measures.loc[verdicts.isin(FAILS), "measure"].to_list()
     counts = {"k": int(verdicts.isin(TRUSTED).sum()), "n": len(measures)}
-    return prose.render("calibration.usable", study=_study(study), failing=failing, **counts)
+    return prose.render("calibration.usable", study=names.study(study), failing=failing, **counts)
 
 
 def families(rows: pd.DataFrame) -> pd.DataFrame:
@@ -128,9 +121,9 @@ def families(rows: pd.DataFrame) -> pd.DataFrame:
     """
     table = rows[rows["measure"] == "family"].sort_values("estimate", ascending=False)
     shares = table[["estimate", "ci_low", "ci_high", "worst"]].add(1 - table["confidence"], axis=0)
-    text = shares.mul(100).round(2).map("{:.1f}".format)
+    text = shares.round(4).mul(100).map("{:.1f}".format)
     columns = {
-        "study": table["source"].map(_study),
+        "study": table["source"].map(names.study),
         "claims": _names(table),
         "n": table["n"].astype(int),
         "found": table["verdict"]
@@ -173,7 +166,9 @@ def _worst_family(rows: pd.DataFrame) -> pd.DataFrame:
     families = rows[rows["measure"] == "family"]
     worst = families.nlargest(1, "estimate")
     shares = worst[["estimate", "ci_low", "ci_high"]].add(1 - worst["confidence"], axis=0)
-    worst = worst.assign(**shares, statistic="familywise", study_name=worst["source"].map(_study))
+    worst = worst.assign(
+        **shares, statistic="familywise", study_name=worst["source"].map(names.study)
+    )
     worst = worst.assign(of=families["source"].nunique())
     named = worst.to_dict("records")
     return worst.assign(name=[prose.render_plain("calibration.family", row=row) for row in named])
@@ -188,7 +183,7 @@ def _card(table: pd.DataFrame) -> dict[str, str]:
     n = _count_studies(table[table["statistic"] == "coverage_error"])
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
-    studies = [_study(str(name)) for name in table["source"].unique()]
+    studies = [names.study(str(name)) for name in table["source"].unique()]
     return card | {"N": prose.render("calibration.card_n", n=n, studies=studies)}
 
 

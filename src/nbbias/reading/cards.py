@@ -40,7 +40,7 @@ def calibrated(study: str | None = None) -> Table:
     rows = read_shipped_table("calibration.csv")
     if study is not None:
         rows = rows[rows["study"] == study].reset_index(drop=True)
-    of = rows["study"].str.replace("_", " ") + ": " if study is None else ""
+    of = rows["study"].map(names.study) + ": " if study is None else ""
     keys = rows[["study", "measure", "statistic"]].to_numpy().tolist()
     columns = {
         "measure": of + pd.Series([names.calibrated(*key) for key in keys], dtype=str),

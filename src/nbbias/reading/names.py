@@ -71,6 +71,20 @@ def of_people(group: str) -> str:
     return str(_GROUPS.get(group, {}).get("of", f"{group}'s"))
 
 
+_STUDIES = {"cogs": "CoGS", "llmbi": "LLMBI", "biasalert": "BiasAlert"}
+
+
+def study(stem: str) -> str:
+    """Return what a study is called.
+
+    Examples
+    --------
+    >>> study("cogs"), study("news_bias")
+    ('CoGS', 'news bias')
+    """
+    return _STUDIES.get(stem, stem.replace("_", " "))
+
+
 def calibrated(study: str, measure: str, statistic: str, of: str = "name") -> str:
     """Return the name of what was calibrated; of what is not listed its measure and statistic.
 
