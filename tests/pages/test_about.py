@@ -72,7 +72,8 @@ def test_what_to_cite_is_the_papers_of_the_study_and_the_software() -> None:
         "@misc{nbbias2026,",
     ]
     assert len(page.citations(path, ["llmbi", "cogs"])) == 3
-    assert all(len(page.citations(path, [stem])) == 2 for stem in STUDIES)
+    cited = {stem: page.citations(path, [stem]) for stem in STUDIES}
+    assert all(len(entries) >= 2 and "nbbias2026" in entries[-1] for entries in cited.values())
 
 
 def test_the_two_files_of_citations_say_the_same() -> None:
