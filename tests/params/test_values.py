@@ -146,7 +146,7 @@ def test_the_cell_is_python_whose_defaults_and_annotations_are_the_models(stem: 
     defaults = STUDIES[stem].parameters().model_dump()
     assert {name: namespace[name] for name in defaults} == defaults
     annotations = namespace["__annotations__"]
-    assert list(annotations) == list(defaults)
+    assert set(annotations) == set(defaults)
     assert all(isinstance(defaults[name], kind) for name, kind in annotations.items())
 
 

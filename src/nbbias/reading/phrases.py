@@ -403,7 +403,9 @@ def _named(side: pd.DataFrame) -> tuple[str, str]:
     return names.measure(row), names.direction(row)
 
 
-def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
+def _not_significant(
+    parts: Sequence[pd.DataFrame], whole: pd.DataFrame, *, further: bool = False
+) -> str:
     """Say of parts without a significant row that they are equivalent, or what was detectable."""
     rows = [part.iloc[0].to_dict() for part in parts]
     verdicts = pd.concat([part.get("verdict", pd.Series("")) for part in parts])
@@ -416,7 +418,7 @@ def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
         macro = "claims.not_significant"
     named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
     values = {"names": named[:_NAMED], "others": len(named[_NAMED:])}
-    return render(macro, **values, confidence=rows[0]["confidence"])
+    return render(macro, **values, confidence=rows[0]["confidence"], further=further)
 
 
 def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
@@ -453,7 +455,8 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
     if len(rest := tested.drop(index=significant.index)):
         named = [names.measure(row) for row in rest.to_dict("records")]
         by_name = rest.groupby([rest.get(CLAIM, rest["study"]), named], sort=False)
-        sentences.append(_not_significant([part for _, part in by_name], whole))
+        of_rest = [part for _, part in by_name]
+        sentences.append(_not_significant(of_rest, whole, further=len(significant) > 0))
     return " ".join([*sentences, *_excluded(whole)]).replace(" percentage points", " pp")
 
 
