@@ -30,8 +30,9 @@ _AXES = {
     "distance": "cosine distance to default texts",
     "share": "share chosen (dashed: equal share)",
 }
-#: How the significance of a score is marked among what it is the spread of.
-_MARKED = "A score is marked at the identity that is closest, or chosen most."
+#: What is filled among what a score is the spread of.
+_MARKED = "The filled dot is the closest, or most chosen, identity of a significant score."
+_UNADJUSTED = "CIs: not adjusted for selection."
 #: Models whose baseline a caption names.
 _MOST_NAMED = 3
 _TITLES = {
@@ -72,7 +73,7 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         "Distances of identities' texts to the default texts, and shares of identities in judges' "
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
-        f"{figures.caption(rows, 'means', of=UNITS)} {_MARKED}",
+        f"{figures.caption(rows, 'means', of=UNITS, filled=_MARKED)} {_UNADJUSTED}",
     )
 
 
@@ -111,7 +112,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
         "Mean distance of each identity's answers to the default, with intervals, and the distance "
         "between two default answers, by model.",
         "Distance of each identity's texts to the default texts, by model",
-        f"{figures.caption(rows, 'means', of=UNITS, band=_NULL)} {_MARKED}"
+        f"{figures.caption(rows, 'means', of=UNITS, band=_NULL, filled=_MARKED)} {_UNADJUSTED}"
         + " " * bool(baselines)
         + prose.render_plain("cogs.baselines", rows=baselines),
     )
@@ -137,7 +138,7 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
         rows,
         "Share of comparisons in which each identity's text was chosen, with intervals, by judge.",
         "Share of comparisons in which each identity's text was chosen, by judge",
-        f"{figures.caption(drawn, 'means', of=UNITS)} {_MARKED}",
+        f"{figures.caption(drawn, 'means', of=UNITS, filled=_MARKED)} {_UNADJUSTED}",
     )
 
 
@@ -183,6 +184,6 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         "spread over positions, with intervals and null ranges.",
         prose.render_plain("cogs.lowered", axis=axis, **values),
         figures.caption(rows, "standard deviations of shares", of=UNITS, band=_NULL)
-        + " "
+        + f" {_UNADJUSTED} "
         + prose.render_plain("cogs.one_axis", axis=axis, n=axes),
     )

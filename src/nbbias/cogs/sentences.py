@@ -61,7 +61,8 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
-        sentences.append(prose.render("cogs.units", **values, fixed=fixed))
+        weak = all(map(_has_low_power, filter(len, scores)))
+        sentences.append(prose.render("cogs.units", **values, fixed=fixed, weak=weak))
     parts_of = shown[shown["statistic"].isin(PARTS.values())]
     missed = truth(pd.concat([both, parts_of]), None).to_dict("records") if simulated else []
     for name, further in {"others": [_others(half) for half in scores], "missed": missed}.items():
@@ -116,6 +117,12 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
     }
 
 
+def _has_low_power(half: pd.DataFrame) -> bool:
+    """Return whether most scores that are not significant would have to exceed the largest."""
+    rest = half[~significance.is_significant(half) & half["p_adjusted"].notna()]
+    return bool(rest["mde"].fillna(np.inf).median() > half["estimate"].max())
+
+
 def _detectable(rows: pd.DataFrame) -> Markup:
     """Return the largest minimum detectable effect."""
     largest = rows.loc[rows["p_adjusted"].notna(), "mde"].max()
@@ -128,7 +135,7 @@ def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str,
     rows = rows[(rows["statistic"] == statistic) & rows["estimate"].notna()]
     significant = rows[significance.is_significant(rows)]
     named = [
-        {"name": who, "groups": [names.people(group) for group in part["group"]]}
+        {"name": who, "groups": list(map(names.people, part["group"])), "axes": list(part["bias"])}
         for who, part in significant.groupby(key, sort=False)
     ]
     return {"named": named, "of": rows[key].nunique()}

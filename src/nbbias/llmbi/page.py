@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
+from matplotlib.axes import Axes
 from scipy.special import fdtri, ncfdtrinc
 from scipy.stats import norm
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"
-_BAND, _AS_BEFORE = "range without a significant difference from reference prose", "as in Figure 1"
+_SAME = "no significant difference from reference prose (unadjusted)"
+_BAND, _AS_BEFORE = f"range with {_SAME}", "as in Figure 1 (unadjusted)"
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {"split": [name + part for name in ("index", "difference") for part in stats.PARTS]}
 
@@ -179,10 +181,12 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> str:
     # Cohen's f at the smallest noncentrality that F detects, times the pooled deviation.
     f = np.sqrt(ncfdtrinc(n - df - 1, df, 1 - significance.POWER, critical) / n)
     mde = f[~significant] * np.sqrt(within.pow(2).groupby(level=0).sum() / df)
+    observed = (values["value"] - within).groupby(level=0).std(ddof=0)[mde[mde > 0].index]
     return prose.render(
         "llmbi.dimensions",
         models=list(tested.index),
         differ=list(tested.index[significant]),
+        observed=[prose.number(end) for end in (observed.min(), observed.max())],
         mde=[prose.number(end) for end in (mde.min(), mde.max()) if end > 0],
     )
 
@@ -254,7 +258,7 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     axis, shown = "LLM Bias Index (0.2: no sentiment)", rows.assign(cell=rows["model"])
     band = _BAND if len(estimates) == 1 else _AS_BEFORE
     return Drawn(
-        figures.claims(shown, axis, by="instrument", words={"band": _PROSE}),
+        figures.claims(shown, axis, by="instrument", words={"band": _SAME}, draw=_from_floor),
         rows,
         "LLM Bias Index of each model with its interval, and the range of reference prose as a "
         "grey band, for each scorer.",
@@ -266,6 +270,10 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
         figures.caption(rows, "LLM Bias Index", of="prompts", band=band)
         + " CIs: t intervals over prompts, on a logarithmic scale.",
     )
+
+
+def _from_floor(rows: pd.DataFrame, ax: Axes) -> None:
+    ax.set_xlim(left=min(0.2, rows[["estimate", "ci_low", "null_low"]].min().min()))
 
 
 def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
@@ -296,7 +304,7 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
             drawn.assign(cell=drawn["dimension"]),
             "LLMBI score (0.2: no sentiment)",
             by="model",
-            words={"band": _PROSE},
+            words={"band": _SAME},
         ),
         of_dimension,
         "Mean score of each dimension with its interval, single prompts as crosses, and the "

@@ -389,7 +389,9 @@ def zero(_: pd.DataFrame, ax: Axes) -> None:
 # --- words ------------------------------------------------------------------------------------
 
 
-def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> str:
+def caption(
+    rows: pd.DataFrame, what: str, *, of: str = "", band: str = "", filled: str = ""
+) -> str:
     """Write the caption of a figure of `claims`: its dots, their intervals, N and the band.
 
     Parameters
@@ -400,8 +402,8 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
         What the dots are.
     of
         What N counts.
-    band
-        What the grey band is.
+    band, filled
+        What the grey band is, and which dots are filled where not all that are significant.
 
     Examples
     --------
@@ -411,7 +413,7 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
     'Dots: shares; lines: 95% CIs; grey: permuted, with its centre as...'
     """
     ours = rows[_sides(rows) == "ours"]
-    values: dict[str, Any] = {"what": what, "unit": of}
+    values: dict[str, Any] = {"what": what, "unit": of, "filled": filled}
     values["level"] = level(ours) if ours["ci_low"].notna().any() else None
     values["band"] = band if rows["null_low"].notna().any() else ""
     values["n"] = count_range(ours.loc[ours["estimate"].notna(), "n"]) if "n" in ours else ""
