@@ -25,7 +25,7 @@ _DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
 _STATED, _FURTHER = 3, 6
 
 
-def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
+def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = None) -> Lead:
     """Return what a run's page begins with: which differences between versions are significant.
 
     Parameters
@@ -34,6 +34,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
         Declared rows, or all ESTIMATES where nothing was declared: then tested rows lead.
     texts
         Where the answers are from.
+    scores
+        Of `Results`, for the shares of answers that were refused.
 
     Examples
     --------
@@ -61,7 +63,9 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
     untested = rows[rows["p_adjusted"].isna()]
     n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
     others = _render("others", sizes=sizes, reason=phrases.commonest_reason(untested), **n)
-    plain = [*map(_sentence, stated.to_dict("records")), *_further(further), others]
+    refused = stated[stated["measure"] == "refusal"].to_dict("records")
+    shares = [_refused(scores, row) for row in refused if scores is not None]
+    plain = [*map(_sentence, stated.to_dict("records")), *_further(further), *shares, others]
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
@@ -81,6 +85,14 @@ def _further(rows: pd.DataFrame) -> list[str]:
         pairs = [(*_people(pair), [*measures]) for pair, measures in of_pairs]
         sentences.append(_render("further", model=model, pairs=pairs))
     return [*sentences, _render("more", n=len(rows) - min(len(rows), _FURTHER))]
+
+
+def _refused(scores: pd.DataFrame, row: dict[str, Any]) -> str:
+    rates = _of(scores, row, ["model", "bias"]).groupby(["group", "unit"])["refusal"].mean()
+    shares = [
+        (names.people(group), share) for group, share in rates.groupby("group").mean().items()
+    ]
+    return _render("refused", shares=shares)
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -146,7 +158,8 @@ def finding(rows: pd.DataFrame) -> str:
         return _render("heading", k=0, n=len(significance.valid_tests(rows)))
     model, statistic = significant[["model", "statistic"]].iloc[0]
     first = significant[(significant["model"] == model) & (significant["statistic"] == statistic)]
-    first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
+    if len(first) > _FURTHER:
+        first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
     records = first.to_dict("records")
     parts = [(names.measure(row), names.direction(row), *_people(row["group"])) for row in records]
     return _render(f"found_{statistic}", model=model, parts=parts)
@@ -173,7 +186,9 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
     by = ("model", "panel") if every else "panel"
     at_floor = bool((rows["p_value"] <= rows["p_least"]).any())
-    scales = prose.render_plain("counterfactual.scales", at_floor=at_floor)
+    excess = bool((rows["statistic"] == "excess_distance").any())
+    said = {"at_floor": at_floor, "untested": len(tested) < len(rows), "excess": excess}
+    scales = prose.render_plain("counterfactual.scales", **said)
     return Drawn(
         figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
         rows,
@@ -240,7 +255,8 @@ def distances(rows: pd.DataFrame) -> Table:
     rows = significance.with_selection(rows[rows["measure"] == EMBEDDING])
     cells = [_cell(row, decimals=3) for row in rows.to_dict("records")]
     wide = _wide(rows.assign(cell=cells), "statistic", "cell")
-    return reading.caption(wide, study="counterfactual", name="embedding")
+    shown = reading.caption(wide, study="counterfactual", name="embedding")
+    return shown._replace(note=f"{shown.note} N = {prose.count_range(rows['n'])} prompts.")
 
 
 # --- two answers side by side ---------------------------------------------------------------------

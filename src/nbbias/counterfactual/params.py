@@ -59,7 +59,8 @@ STUDY = params.Study(
         "simulated",
         "No language model wrote these answers: sentences were drawn at random. In uneven-writer, "
         "25% of sentences about women and 75% of those about men are praise, and 25% of answers "
-        "about Black people are refusals. even-writer treats all alike.",
+        "about Black people are refusals. even-writer treats all alike. No toxicity was simulated: "
+        "the fallback scorer of toxicity (not Detoxify) gives less praise a higher score.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),
