@@ -386,7 +386,7 @@ def measures() -> Iterator[tuple[str, str]]:
     for stem in studies.STUDIES:
         rows, names = [], set()
         for row in table[table["study"] == stem].to_dict("records"):
-            name = filled(row["name"].replace("that of {people}", "that of another model"))
+            name = filled(row["name"].replace("{model} − {people}", "one model − another"))
             if name in names:
                 ends = [end for end in SUFFIXES if row["statistic"].endswith(end)]
                 name += f" ({SUFFIXES[max(ends, key=len)]})" if ends else f" ({row['statistic']})"

@@ -160,6 +160,8 @@ def measure(row: Mapping[str, Any]) -> str:
     of = of_people(named) if named else "the group's"
     terms = _TERMS.get(str(row.get("bias")), "group terms")
     name = name.replace("{of}", of).replace("{terms}", terms)
+    model = row.get("model")
+    name = name.replace("{model}", model if isinstance(model, str) else "the model")
     return name.replace("{people}", people(named) if named else "the group")
 
 
@@ -318,7 +320,7 @@ def details(
     Returns
     -------
     list of str
-        Values, each once; without the group where the name of the measure holds it.
+        Values, each once; without the group or model that the name of the measure holds.
 
     Examples
     --------
@@ -337,6 +339,7 @@ def details(
     for key in keys:
         value = row.get(key)
         implied = key in {"bias", "group"} and in_measure
+        implied |= key == "model" and "{model}" in _phrases(row).get("name", "")
         if not isinstance(value, str) or value in _WHOLE or implied:
             continue
         varies = among is None or among[key][~among[key].isin(_WHOLE)].nunique(dropna=False) > 1
