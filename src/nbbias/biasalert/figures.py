@@ -98,8 +98,10 @@ def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
 def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **words: Any) -> Drawn:
     """Draw shares in panels by `panel` and `column`, or `by` others, and write their caption."""
     by, draw = words.pop("by", ("panel", "column")), words.pop("draw", figures.unit)
+    tests = words.pop("tests", "Not tested.")
     figure = figures.claims(rows, what, by=by, words=words, draw=draw)
     caption = figures.caption(rows, what, of=of, band=words.get("band", ""))
+    caption = caption.replace("Not tested.", tests)
     crosses = " Crosses: published, without intervals." if "side" in rows else ""
     return Drawn(figure, rows, alt, title, caption + crosses)
 
@@ -131,6 +133,7 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
         alt="Accuracy of each judge (dashed line: majority class), and errors on test sentences.",
         title="Accuracy on held-out texts, and errors on separately written test sentences",
         line="majority class",
+        tests="Tests of differences: in the appendix.",
     )
 
 
@@ -219,4 +222,5 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
         of="answers",
         alt="Biased answers without and with the guard, and unbiased ones stopped, by model.",
         title="Biased answers without and with the guard, and unbiased answers that it stopped",
+        tests="Tests of the change: in the appendix.",
     )

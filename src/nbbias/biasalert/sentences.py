@@ -130,14 +130,14 @@ def paired(estimates: pd.DataFrame) -> str:
     return prose.render("biasalert.paired", k=k, n=len(rows))
 
 
-def erring(estimates: pd.DataFrame, *, judge: str) -> str:
+def erring(estimates: pd.DataFrame, *, judge: str, exploratory: bool = False) -> str:
     """Say on which sentences a judge errs more or less than on others: its section's heading."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
     unlike = significance.significant(rows).sort_values("estimate", ascending=False)
     flagged, missed = (unlike[unlike["statistic"] == name].to_dict("records") for name in RATES)
     values: dict[str, Any] = {"measured": len(rows), "flagged": flagged, "missed": missed}
-    return prose.render("biasalert.erring", judge=_the(judge), **values)
+    return prose.render("biasalert.erring", judge=_the(judge), exploratory=exploratory, **values)
 
 
 def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
@@ -224,7 +224,9 @@ def lead(
         compared = _turn(compared, judge=judge)
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
         sentences = _of_judge(row, compared, errors)
-        sentences += [f"{erring(checked, judge=judge)}."] if len(errors) else []
+        exploratory = not (rows["measure"] == "checks").any()
+        erred = erring(checked, judge=judge, exploratory=exploratory)
+        sentences += [f"{erred}."] if len(errors) else []
         technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
         numbers = pd.concat([leading, errors])
     else:

@@ -86,7 +86,7 @@ def by_study(rows: pd.DataFrame, *, study: str) -> pd.DataFrame:
     text = shares.round(4).mul(100).map("{:.1f}".format)
     estimates = text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]"
     estimates = table["verdict"] + ": " + estimates
-    worst = text["worst"] + " [" + text["bound"] + "] (" + table["at"] + ")"
+    worst = text["worst"] + " (" + table["at"] + ") [" + text["bound"] + "]"
     parts = {"interval": estimates, "lowest": worst, "test": estimates, "highest": worst}
     result = pd.DataFrame(
         {
@@ -169,7 +169,8 @@ def _worst_family(rows: pd.DataFrame) -> pd.DataFrame:
     worst = worst.assign(
         **shares, statistic="familywise", study_name=worst["source"].map(names.study)
     )
-    worst = worst.assign(of=families["source"].nunique())
+    undecided = (families["verdict"] == "undecided").sum()
+    worst = worst.assign(of=len(families), undecided=undecided)
     named = worst.to_dict("records")
     return worst.assign(name=[prose.render_plain("calibration.family", row=row) for row in named])
 
@@ -230,6 +231,21 @@ def power_by_n(table: pd.DataFrame) -> pd.DataFrame:
     wide = wide.reindex(rows["test"].unique()).astype("Int64").rename(columns=str)
     wide.insert(0, "largest", rows.groupby("test")["largest"].first())
     return wide.reset_index()
+
+
+def detectable(table: pd.DataFrame) -> pd.DataFrame:
+    """Return `named_tests` with effects in words where no simulated one, or each, is detected.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> detectable(calibration.shipped_power().query("measure == 'rbs_refused'"))["effect"].tolist()
+    ['not reached', 'not reached', '≤ 0.015', '≤ 0.015']
+    """
+    named = named_tests(table)
+    effect = named["effect"].map("{:.3f}".format).where(named["effect"].notna(), "not reached")
+    least = "≤ " + named["smallest"].map("{:.3f}".format)
+    return named.assign(effect=effect.mask(named["power_smallest"] >= POWER, least))
 
 
 def named_tests(table: pd.DataFrame) -> pd.DataFrame:

@@ -151,7 +151,7 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
 
 
 def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame:
-    """Return ESTIMATES of which declared rows have their claim's number, p value and interval.
+    """Return ESTIMATES of which declared rows have their claim's number, p, reason and interval.
 
     Examples
     --------
@@ -166,11 +166,12 @@ def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame
     """
     if CLAIM not in declared:
         return estimates
-    keys, columns = list(UNIT_KEYS), [CLAIM, *significance.SELECTED, "p_adjusted"]
+    keys, columns = list(UNIT_KEYS), [CLAIM, *significance.SELECTED, "p_adjusted", "reason"]
     claim = estimates[keys].merge(declared[[*keys, *columns]], how="left", on=keys)
     claim = claim[columns].set_axis(estimates.index)
-    p = claim["p_adjusted"].where(claim[CLAIM].notna(), estimates["p_adjusted"])
-    return estimates.assign(**claim.assign(p_adjusted=p))
+    for name in ("p_adjusted", "reason"):
+        claim[name] = claim[name].where(claim[CLAIM].notna(), estimates[name])
+    return estimates.assign(**claim)
 
 
 # --- for readers --------------------------------------------------------------------------------
@@ -195,7 +196,10 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     order = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1).argsort(kind="stable")
     shown = rows.iloc[order[:_FIRST]].sort_values("p_value", kind="stable")
     low = significance.SELECTED[0]
-    counts = {"tests": rows["p_value"].count(), "untested": rows["p_value"].isna().sum()}
+    untested = rows["p_value"].isna()
+    without = (untested & rows["estimate"].notna() & rows["reason"].isna()).sum()
+    counts = {"tests": rows["p_value"].count(), "untested": untested.sum() - without}
+    counts["without"] = without
     counts |= {"selected": rows[low].count(), "rows": len(rows), "shown": len(shown)}
     note = render("claims.claims_note", **counts, zero=bool(shown["null"].fillna(0).eq(0).all()))
     headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}
