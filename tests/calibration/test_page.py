@@ -134,6 +134,8 @@ def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     assert all(reading.names.calibrated(of, measure, name, "instead") for of, measure, name in keys)
     few, *_, many = table.groupby("n")["power_largest"].agg(lambda power: (power >= 0.8).sum())
     assert sentences.power(table).startswith(f"{many} of ") and few <= many
+    said = sentences.power(sentences.exclude_failing(table, full), full)
+    assert said.endswith("(of 20 tests, four fail and one was simulated without an effect only)")
     reached = table["effect"].notna()
     assert (table["power_largest"][reached] >= 0.8).all()
     assert (table["smallest"] <= table["largest"]).all()

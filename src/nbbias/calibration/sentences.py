@@ -210,11 +210,18 @@ def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return power[~keys.isin(pd.MultiIndex.from_frame(failing))]
 
 
-def power(table: pd.DataFrame) -> str:
-    """Say how many tests detect the largest effect, at the fewest and at the most units."""
+def power(table: pd.DataFrame, rows: pd.DataFrame | None = None) -> str:
+    """Say how many tests detect the largest effect, at the fewest and at the most units.
+
+    `rows` are all that were calibrated, of which `table` leaves some out (`exclude_failing`).
+    """
+    left_out = {"fail": 0, "of": 0}
+    if rows is not None:
+        tests = rows.loc[rows["measure"] == "test", "verdict"]
+        left_out = {"fail": int(tests.isin(FAILS).sum()), "of": len(tests)}
     ordered = table.sort_values("n").groupby(["study", "measure", "statistic"], sort=False)
     few, many = (int((ordered["power_largest"].nth(at) >= POWER).sum()) for at in (0, -1))
-    return prose.render("calibration.power", few=few, many=many, n=ordered.ngroups)
+    return prose.render("calibration.power", few=few, many=many, n=ordered.ngroups, **left_out)
 
 
 def power_by_n(table: pd.DataFrame) -> pd.DataFrame:
