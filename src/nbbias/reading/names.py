@@ -165,6 +165,10 @@ def measure(row: Mapping[str, Any]) -> str:
     return name.replace("{people}", people(named) if named else "the group")
 
 
+def _names_models(row: Mapping[str, Any]) -> bool:
+    return "{model}" in _phrases(row).get("name", "")
+
+
 def estimated(row: Mapping[str, Any]) -> str:
     """Return what a row of ESTIMATES estimates: its measure, or the difference in it.
 
@@ -175,7 +179,7 @@ def estimated(row: Mapping[str, Any]) -> str:
     ('refusal rate', 'difference in refusal rate')
     """
     name, compared = measure(row), re.search("(difference|change|neutral)$", row["statistic"])
-    named = name.startswith(("difference", "change"))
+    named = name.startswith(("difference", "change")) or _names_models(row)
     return f"difference in {name}" if compared and not named else name
 
 
@@ -339,7 +343,7 @@ def details(
     for key in keys:
         value = row.get(key)
         implied = key in {"bias", "group"} and in_measure
-        implied |= key == "model" and "{model}" in _phrases(row).get("name", "")
+        implied |= key == "model" and _names_models(row)
         if not isinstance(value, str) or value in _WHOLE or implied:
             continue
         varies = among is None or among[key][~among[key].isin(_WHOLE)].nunique(dropna=False) > 1
