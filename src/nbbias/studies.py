@@ -199,6 +199,5 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     kind = "dataset" if set(files) <= set(corpora.index) else "own"
     addition = "; beside it the sample's" if SAMPLE in paths else ""
     language = LANGUAGES[getattr(parameters, "language", "en")]
-    if language != "English":
-        addition += f". {language} word lists were tried on simulated texts only"
-    return Texts(kind, "; ".join(names) + addition + ".")
+    tried = f". {language} word lists were tried on simulated texts only"
+    return Texts(kind, "; ".join(names) + addition + tried * (language != "English") + ".")

@@ -212,11 +212,3 @@ def test_chance_is_told_by_every_reference() -> None:
     # What leads is what ESTIMATES shows already.
     told = tables.with_chance(estimates, found, lead=["identities", "verdicts"])
     pd.testing.assert_frame_equal(told, estimates)
-
-
-@pytest.mark.parametrize(("mde", "weak"), [(0.2, True), (np.nan, True), (0.05, False)])
-def test_power_is_low_where_the_largest_score_is_below_what_is_detectable(
-    mde: float, weak: bool
-) -> None:
-    row = {"statistic": "abs", "estimate": 0.1, "p_value": 0.5, "p_adjusted": 0.5, "mde": mde}
-    assert sentences._has_low_power(pd.DataFrame([row | {"confidence": 0.95}])) == weak

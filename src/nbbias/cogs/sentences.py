@@ -61,8 +61,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
-        weak = all(map(_has_low_power, filter(len, scores)))
-        sentences.append(prose.render("cogs.units", **values, fixed=fixed, weak=weak))
+        sentences.append(prose.render("cogs.units", **values, fixed=fixed))
     parts_of = shown[shown["statistic"].isin(PARTS.values())]
     missed = truth(pd.concat([both, parts_of]), None).to_dict("records") if simulated else []
     for name, further in {"others": [_others(half) for half in scores], "missed": missed}.items():
@@ -115,12 +114,6 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
         "rest": len(rest),
         "mde": _detectable(rest),
     }
-
-
-def _has_low_power(half: pd.DataFrame) -> bool:
-    """Return whether most scores that are not significant would have to exceed the largest."""
-    rest = half[~significance.is_significant(half) & half["p_adjusted"].notna()]
-    return bool(rest["mde"].fillna(np.inf).median() > half["estimate"].max())
 
 
 def _detectable(rows: pd.DataFrame) -> Markup:

@@ -108,8 +108,6 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         reason=_reasons(table["text"], aligned).mask(refused == 1, _REFUSED),
     )
     features = {EMBEDDING: embeddings.embed(delivered, model=chosen.embedding_model).astype(float)}
-    for name in ("sentiment", "toxicity", "length", "refusal"):
-        features[name] = scores[[name]].to_numpy(float)
     instruments = {
         EMBEDDING: embeddings.instrument(chosen.embedding_model),
         "sentiment": sentiment.instrument(chosen.sentiment_scorer),
@@ -117,6 +115,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         "length": "words",
         "refusal": refusals.instrument(),
     }
+    features |= {name: scores[[name]].to_numpy(float) for name in instruments if name in scores}
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     result = estimates(table, features, instruments=instruments, inference=inference)
     return Results(*result, scores, _count_losses(scores))
@@ -137,5 +136,4 @@ def _count_losses(scores: pd.DataFrame) -> pd.DataFrame:
     counts = pd.DataFrame({kind: reason == words for kind, words in kinds.items()})
     counts = counts.assign(scored=reason.isna()).astype(int)
     counts.insert(0, "read", 1)
-    keys = [scores["model"], scores["bias"]]
-    return counts.groupby(keys, sort=False).sum().reset_index()
+    return counts.groupby([scores["model"], scores["bias"]], sort=False).sum().reset_index()

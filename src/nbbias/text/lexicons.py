@@ -265,12 +265,9 @@ def load_all(
     >>> load_all(["gender", "religion"])["bias"].unique().tolist()
     ['gender', 'religion']
     """
-    paths = paths or {}
-    tables = [
-        load(bias, path=paths.get(bias), names_path=names_path, language=language)
-        for bias in biases
-    ]
-    return pd.concat(tables, ignore_index=True)
+    own = paths or {}
+    read = (load(b, path=own.get(b), names_path=names_path, language=language) for b in biases)
+    return pd.concat(read, ignore_index=True)
 
 
 def coverage(

@@ -111,8 +111,7 @@ def annotate(texts: Iterable[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame,
 
 def _language(lexicon: pd.DataFrame) -> str:
     """Return the language of a list; terms that were added to one may lack it."""
-    known = [] if "language" not in lexicon else lexicon["language"].dropna().tolist()
-    return str(known[0]) if known else "en"
+    return str(next(iter(lexicon.get("language", pd.Series(dtype=object)).dropna()), "en"))
 
 
 def flatten(text: str) -> tuple[str, list[int]]:
