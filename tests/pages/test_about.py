@@ -73,7 +73,9 @@ def test_what_to_cite_is_the_papers_of_the_study_and_the_software() -> None:
     ]
     assert len(page.citations(path, ["llmbi", "cogs"])) == 3
     cited = {stem: page.citations(path, [stem]) for stem in STUDIES}
-    assert all(len(entries) >= 2 and "nbbias2026" in entries[-1] for entries in cited.values())
+    papers = dict.fromkeys(STUDIES, 1) | {"counterfactual": 2}
+    assert {stem: len(entries) - 1 for stem, entries in cited.items()} == papers
+    assert all("nbbias2026" in entries[-1] for entries in cited.values())
 
 
 def test_the_two_files_of_citations_say_the_same() -> None:
