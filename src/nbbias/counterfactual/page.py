@@ -63,9 +63,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     untested = rows[rows["p_adjusted"].isna()]
     n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
     others = _render("others", sizes=sizes, reason=phrases.commonest_reason(untested), **n)
-    refused = stated[stated["measure"] == "refusal"].to_dict("records")
-    shares = [_refused(scores, row) for row in refused if scores is not None]
-    plain = [*map(_sentence, stated.to_dict("records")), *_further(further), *shares, others]
+    first = [_sentence(row, scores) for row in stated.to_dict("records")]
+    plain = [*first, *_further(further), others]
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
@@ -73,8 +72,12 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
 
 
 def _significant(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return significant rows: differences, which have a direction, before excess distances."""
-    return significance.significant(rows).sort_values("statistic", kind="stable")
+    """Return significant rows: differences, which have a direction, before excess distances.
+
+    Toxicity is last: its scores are small, and follow sentiment.
+    """
+    rows = significance.significant(rows).sort_values("statistic", kind="stable")
+    return rows.sort_values("measure", key=lambda of: of == "toxicity", kind="stable")
 
 
 def _further(rows: pd.DataFrame) -> list[str]:
@@ -87,12 +90,10 @@ def _further(rows: pd.DataFrame) -> list[str]:
     return [*sentences, _render("more", n=len(rows) - min(len(rows), _FURTHER))]
 
 
-def _refused(scores: pd.DataFrame, row: dict[str, Any]) -> str:
+def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
     rates = _of(scores, row, ["model", "bias"]).groupby(["group", "unit"])["refusal"].mean()
-    shares = [
-        (names.people(group), share) for group, share in rates.groupby("group").mean().items()
-    ]
-    return _render("refused", shares=shares)
+    means = rates.groupby("group").mean()
+    return _render("refused", shares=[(names.people(group), means[group]) for group in means.index])
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -103,10 +104,12 @@ def _people(pair: str) -> list[str]:
     return [names.people(group) for group in pair.split(" − ")]
 
 
-def _sentence(row: Mapping[str, Any]) -> str:
+def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
+    shares = row["measure"] == "refusal" and scores is not None and _refused(scores, row)
     return _render(
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
+        refused=shares or "",
         people=_people(row["group"]),
         name=names.measure(row),
         direction=names.direction(row),
@@ -312,7 +315,7 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     return reading.markup.framed(body, title="", about=about)
 
 
-def _of(table: pd.DataFrame, row: dict[str, Any], keys: list[str]) -> pd.DataFrame:
+def _of(table: pd.DataFrame, row: Mapping[str, Any], keys: list[str]) -> pd.DataFrame:
     return table[(table[keys] == [row[key] for key in keys]).all(axis=1)]
 
 
