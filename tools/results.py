@@ -114,7 +114,9 @@ PAGES = {
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
         note="The study comes from an example package. *Spread* is the standard deviation of the "
-        "groups' distances; its null value is what sampling gives without a difference.",
+        "groups' distances; its null value is what sampling gives without a difference. N counts "
+        "texts, which each model wrote for two to eight prompts. Prompts are fixed: intervals and "
+        "tests hold for these prompts only.",
     ),
 }
 

@@ -76,7 +76,7 @@ def compare(
           printed p values fit.
         - ``share_difference_change`` (words, documents) or ``mean_difference_change`` (tone): the
           effect of the prompt, on all articles with a difference under both; paired t. The original
-          cancels out. Below 0: less of the group, or colder. ``mean_difference_change_instrument``:
+          cancels out. Below 0: less of the group, or lower. ``mean_difference_change_instrument``:
           what the instrument alone adds to the latter by whom the sentences name (`news.scoring`);
           ``mean_difference_change_corrected``: the rest.
 

@@ -225,7 +225,7 @@ def documents(rng: Generator, design: Design, inference: InferenceSettings) -> I
 
 # --- families ---------------------------------------------------------------------------------
 
-#: Models of a run: the first names fewer women, the second is colder on them.
+#: Models of a run: the first names fewer women, the second has a lower tone towards them.
 _MODELS = 4
 
 #: Counted pairs that a simulated model needs.

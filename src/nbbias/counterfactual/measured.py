@@ -71,9 +71,10 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     Notes
     -----
     Answers are scored after the group that they were asked about is exchanged back
-    (`counterfactual.versions.align`), as LangFair masks tokens: else pronouns alone would make
-    versions unlike. Refusals count in the refusal rate alone: else versions that are refused more
-    often would differ in every score. Tests are permutation tests with the prompt as the unit.
+    (`counterfactual.versions.align`): else pronouns alone would make versions unlike. (LangFair
+    masks such words, for BLEU and ROUGE-L only.) Refusals count in the refusal rate alone: else
+    versions that are refused more often would differ in every score. Tests are permutation tests
+    with the prompt as the unit.
 
     References
     ----------
