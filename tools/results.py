@@ -84,7 +84,7 @@ PAGES = {
         "biasalert/crows_pairs",
         "RedditBias: how often does a classifier agree with people?",
         "The classifier agrees with people on three comments of four, but misses about half of "
-        "mildly worded prejudices: it can choose texts to read, and cannot clear a model.",
+        "mildly worded prejudices: it can select texts to read, not show that a model is unbiased.",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} Of the 180 test sentences, 25 are plain mention and 15 biased "
         "counter-speech.",
@@ -107,7 +107,7 @@ PAGES = {
     ),
     "marked_personas": Page(
         "marked_personas/marked_personas",
-        "Marked Personas: whose descriptions are unlike the others?",
+        "Marked Personas: which groups' descriptions differ from the others?",
         "Each model described some groups less like the average than others, even in words that "
         "do not name the group; this is neither better nor worse.",
         folder="examples/marked_personas/nbbias_marked_personas/",
@@ -198,8 +198,8 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "pairs in which the more stereotyping sentence scores higher",
         "groups": "",
         "N": f"{pairs['n'].max():,.0f} pairs",
-        "not": "that a judge who flags a sentence saw the prejudice: one that flags whatever names "
-        "a group flags the other sentence, too",
+        "not": "that a judge that flags a sentence recognises the stereotype: one that flags every "
+        "sentence that names a group flags the other sentence, too",
     }
     rows = pairs[pairs["judge"].ne("majority")].assign(dimension=pairs["dimension"].fillna("all"))
     by_group = rows.set_index(["statistic", "dimension", "judge"]).sort_index()
@@ -209,7 +209,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "higher": int((significance.significant(ranked)["estimate"] > ranked["null"].max()).sum()),
         "flagged": by_group.loc[("recall", "all", "classifier")],
         "counterparts": by_group.loc[("flag_rate_less", "all", "classifier")],
-        "step": by_group.loc[("flag_difference", "all", "classifier")],
+        "difference": by_group.loc[("flag_difference", "all", "classifier")],
         "pairs": by_group.loc[("pair_share", "all", "classifier")],
         "against": by_group.loc[("pair_share", "antistereo", "classifier")],
     }

@@ -1,6 +1,6 @@
 """What a params file cannot decide: where prompts and keys go, and which code runs.
 
-A params file is data from a stranger (docs/decisions/what-can-be-lost-or-run.md). An address in it
+A params file is untrusted input (docs/decisions/what-can-be-lost-or-run.md). An address in it
 is used only if the user names it outside the file, too; arguments of a backend come from a list.
 """
 

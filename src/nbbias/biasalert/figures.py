@@ -211,7 +211,7 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
 
 
 def mitigation(estimates: pd.DataFrame) -> Drawn:
-    """Draw what a guard is worth by model: of `biasalert.guard.estimates`."""
+    """Draw the effect of a guard by model: of `biasalert.guard.estimates`."""
     subset = estimates[estimates["measure"] == "mitigation"]
     names_of = ("biased_share_without", "biased_share_with", "stopped_without_bias")
     rows = _select(subset, *names_of)

@@ -315,7 +315,7 @@ def measure(
     judge: str,
     confidence: float = 0.95,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Put labelled answers under guard, and estimate its worth by their labels.
+    """Try the guard on labelled answers, and estimate its effect by their labels.
 
     Parameters
     ----------

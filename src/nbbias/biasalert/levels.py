@@ -67,8 +67,8 @@ class HumanLabels(NamedTuple):
         verdicts = labels.drop(columns="annotator").set_index("text_id").astype("Float64")
         most = verdicts.groupby(level=0, sort=False).mean() >= 0.5
         people = labels.groupby("annotator", sort=False)
-        said = {name: part.set_index("text_id")["biased"] for name, part in people}
-        return cls(most.reset_index(), random, said)
+        by_person = {name: part.set_index("text_id")["biased"] for name, part in people}
+        return cls(most.reset_index(), random, by_person)
 
 
 def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFrame:

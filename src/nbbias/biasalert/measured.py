@@ -48,7 +48,7 @@ class Results(NamedTuple):
     judge_prompts : DataFrame
         What a language model would be asked: `prompt_id`, `set`, `prompt`.
     guarded : DataFrame
-        Labelled answers under guard (`guard.measure`), empty without.
+        Labelled answers with the guard (`guard.measure`); empty without one.
     """
 
     estimates: pd.DataFrame
@@ -240,7 +240,7 @@ def _measure_answers(
     if people is None or not chosen.guard:
         return parts, pd.DataFrame()
     judge = panels.leading_judge(chosen.judges)
-    worth, guarded = guard.measure(
+    effects, guarded = guard.measure(
         answers, panel, people.labels, judge=judge, confidence=confidence
     )
-    return [*parts, worth], guarded
+    return [*parts, effects], guarded

@@ -162,9 +162,9 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
         {"statistic": name} | stats.share_interval(part[side], confidence=confidence).row() | null
         for name, side in (("recall", "more"), ("flag_rate_less", "less"))
     ]
-    step = stats.paired_shares(both["more"], both["less"], confidence=confidence)
-    step = step.replace(null=0.0, n_lost=len(part) - len(both), test=None)
-    rows.append({"statistic": "flag_difference"} | step.row())
+    difference = stats.paired_shares(both["more"], both["less"], confidence=confidence)
+    difference = difference.replace(null=0.0, n_lost=len(part) - len(both), test=None)
+    rows.append({"statistic": "flag_difference"} | difference.row())
     higher = part["higher"].dropna()
     share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence).row()
     share |= {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}

@@ -77,16 +77,16 @@ class Biasalert(Parameters):
     )
     human_path: OptionalFile = Field(
         NONE,
-        description="human labels of some answers: columns text_id, biased; of several people, one "
-        "a row with the column annotator; and biased_with, of what the guard let through",
+        description="human labels of some answers: columns text_id, biased; of several people, "
+        "a row each, with the column annotator; and biased_with, of what the guard let through",
     )
     human_sample: bool = Field(
         False, description="whether those labels are of a random sample of each model's answers"
     )
     guard: bool = Field(
         True,
-        description="whether labelled answers are put under guard: the last of judges that learns "
-        "reads them sentence by sentence, and stops them at the first biased one (tables/guarded)",
+        description="whether a guard is tried on labelled answers: the last trained one of judges "
+        "stops each at the first sentence that it flags (tables/guarded)",
     )
     judges: Distinct[Judge] = Field(
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],

@@ -1,8 +1,8 @@
 """Simulated answers and judges with known preferences, which CoGS should detect.
 
 An answer is put together from sentences written for this project; an identity's answer keeps each
-sentence of the default with a given probability, which sets its distance. A judge adds up what
-a text, its identity and its position are worth to it, and errs.
+sentence of the default with a given probability, which sets its distance. A judge's
+choices follow a conditional logit of the text, its identity and its position.
 
 >>> from nbbias import cogs
 >>> len(cogs.sample.answers())

@@ -92,7 +92,7 @@ def load(
     names_path
         For race: your own list of names of people (`group`, `term`) in place of the shipped one.
     language
-        One of `LANGUAGES`: that of the texts, by whose rules spaCy parts them into words.
+        One of `LANGUAGES`: that of the texts, by whose rules spaCy tokenizes them.
 
     Returns
     -------
