@@ -35,7 +35,7 @@ calibrated:      ## write what cards say of a whole calibration, from runs/calib
 embeddings:      ## embed the texts of the detector and the samples of biasalert and cogs, for data/embeddings.parquet
 	@$(BIN)/python tools/dev.py embeddings
 
-classifier:      ## fit the quick judge of biasalert to the sample, for data/biasalert/readers.npz
+classifier:      ## fit the offline classifier of biasalert to the sample, for data/biasalert/classifier.npz
 	@$(BIN)/python tools/dev.py classifier
 
 compiled:        ## compile what counts texts, which set-up does

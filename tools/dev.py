@@ -59,17 +59,17 @@ def embeddings() -> None:
 
 @app.command()
 def classifier() -> None:
-    """Write what the quick judge learns from the sample, as numbers; run it after `embeddings`."""
+    """Write the parameters of the classifier fitted to the sample; run it after `embeddings`."""
     settings = registry.Settings(embedding_model=offline.OFFLINE)
     table = sample.labelled(seed=settings.seed)
     further = counterfactuals.training_texts()[list(registry.NOTHING)]
     texts = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
-    readers, held_out = quick.fit_readers(table, texts, settings)
+    base, held_out = quick.fit_base_models(table, texts, settings)
     numbers: dict[str, Any] = {
         "fitted_on": quick.hash_training(texts, settings),
         "held_out": held_out,
     }
-    for step, estimator in quick.steps(readers).items():
+    for step, estimator in quick.steps(base).items():
         for name in ("vocabulary_", "idf_", *("components_", "normalization_"), *_LINEAR):
             value = getattr(estimator, name, None)
             if isinstance(value, dict):

@@ -67,7 +67,7 @@ def test_what_ships_is_what_the_sample_teaches() -> None:
     table, settings = sample.labelled(seed=0), Settings(embedding_model="offline")
     further = training_texts()[list(NOTHING)]
     texts = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
-    fitted = classifier.fit_readers(table, texts, settings)
+    fitted = classifier.fit_base_models(table, texts, settings)
     asked = pd.DataFrame(
         {"text": texts["text"].iloc[::90], "text_id": texts.index[::90].astype("str")}
     )
@@ -75,14 +75,14 @@ def test_what_ships_is_what_the_sample_teaches() -> None:
         classifier.judge(
             asked, fitted=classifier.fit(TrainingInput(table, settings, further, shared=shared))
         )["confidence"].to_numpy(float)
-        for shared in ({}, {"readers": fitted})
+        for shared in ({}, {"base": fitted})
     ]
     np.testing.assert_allclose(*chances, atol=1e-6)
-    shipped = classifier.read_shipped(texts, settings)
+    shipped = classifier.load_shipped(texts, settings)
     assert shipped is not None
     np.testing.assert_allclose(shipped[1], fitted[1], atol=1e-6)
-    assert classifier.read_shipped(texts, settings._replace(seed=1)) is None
-    assert classifier.read_shipped(texts.assign(weight=2.0), settings) is None
+    assert classifier.load_shipped(texts, settings._replace(seed=1)) is None
+    assert classifier.load_shipped(texts.assign(weight=2.0), settings) is None
 
 
 # --- with texts beside the labelled ones --------------------------------------------------------
@@ -137,5 +137,5 @@ def test_the_two_judges_of_a_run_share_what_reads_texts(parted: pd.DataFrame, bo
     training = taught(train, bow)
     found = retrieval.retrieve(train, retrieval.prepare(knowledge.from_labelled(train)[0].head(0)))
     one, two = classifier.fit(training), classifier.fit(training, found)
-    assert one.readers is two.readers
+    assert one.base is two.base
     assert (one.reads_evidence, two.reads_evidence) == (False, True)

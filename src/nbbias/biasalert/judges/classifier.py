@@ -57,14 +57,14 @@ _LANDMARKS = 1500
 #: What a vector counts beside the words and characters of a text, in the linear classifier.
 _VECTOR = 1.5
 
-#: What was learned from the sample, as numbers: written by ``tools/dev.py classifier``.
-SHIPPED = "biasalert/readers.npz"
+#: Parameters of the base models fitted to the sample: written by ``tools/dev.py classifier``.
+SHIPPED = "biasalert/classifier.npz"
 
 WORD = r"[\w']+|[?!.]"
 
 
-class Readers(NamedTuple):
-    """What reads texts, fitted.
+class BaseModels(NamedTuple):
+    """Fitted classifiers whose log-odds a final one combines (stacking).
 
     Attributes
     ----------
@@ -82,9 +82,9 @@ class Readers(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """A fitted judge: what reads texts, and what weighs that and, if any, the evidence."""
+    """A fitted judge: base models, and the final one of their log-odds and any evidence."""
 
-    readers: Readers
+    base: BaseModels
     final: Pipeline
     settings: Settings
     reads_evidence: bool
@@ -118,7 +118,7 @@ def fit(training: TrainingInput, evidence: pd.DataFrame | None = None) -> Fitted
     ----------
     training
         Of its texts `text`, `biased` and `comment_id` are read, the last so that near-duplicates
-        are on one side when the parts are weighed. Judges of one input have the same readers.
+        are on one side when the final one is fitted. Judges of one input share base models.
     evidence
         EVIDENCE of these texts, whose own entries `retrieve` has dropped; None leaves it out.
 
@@ -128,20 +128,20 @@ def fit(training: TrainingInput, evidence: pd.DataFrame | None = None) -> Fitted
         Fewer than ten texts of either label.
     """
     table = require_trainable(training.train)
-    if "readers" not in training.shared:
+    if "base" not in training.shared:
         texts = pd.concat([table.assign(weight=1.0), training.further], ignore_index=True)
-        fitted = read_shipped(texts, training.settings)
-        training.shared["readers"] = fitted or fit_readers(table, texts, training.settings)
-    readers, held_out = training.shared["readers"]
+        fitted = load_shipped(texts, training.settings)
+        training.shared["base"] = fitted or fit_base_models(table, texts, training.settings)
+    base, held_out = training.shared["base"]
     final = make_pipeline(StandardScaler(), LogisticRegression(max_iter=500))
     with threadpool_limits(1):
         final.fit(np.column_stack([held_out, _evidence_features(table, evidence)]), table["biased"])
-    return Fitted(readers, final, training.settings, evidence is not None)
+    return Fitted(base, final, training.settings, evidence is not None)
 
 
-def read_shipped(texts: pd.DataFrame, settings: Settings) -> tuple[Readers, np.ndarray] | None:
-    """Return what `fit_readers` does of the sample, from numbers that ship; None of other texts."""
-    readers = Readers(_counter(), *_make_two(len(texts), settings.seed))
+def load_shipped(texts: pd.DataFrame, settings: Settings) -> tuple[BaseModels, np.ndarray] | None:
+    """Load `fit_base_models` of the sample as shipped; return None for other texts."""
+    base = BaseModels(_counter(), *_make_two(len(texts), settings.seed))
     with np.load(tables.data_path(SHIPPED), allow_pickle=False) as saved:
         if str(saved["fitted_on"]) != hash_training(texts, settings):
             return None
@@ -150,29 +150,29 @@ def read_shipped(texts: pd.DataFrame, settings: Settings) -> tuple[Readers, np.n
             value = saved[name]
             if attribute == "vocabulary_":
                 value = {word: at for at, word in enumerate(str(value).split("\n"))}
-            setattr(steps(readers)[step], attribute, value)
-        return readers, saved["held_out"]
+            setattr(steps(base)[step], attribute, value)
+        return base, saved["held_out"]
 
 
-def steps(readers: Readers) -> dict[str, Any]:
-    """Return the estimators that readers are made of, by name."""
-    counters, kernel = readers.counts.transformer_list, readers.kernel.steps
-    return {**dict(counters), "linear": readers.linear, **dict(kernel)}
+def steps(base: BaseModels) -> dict[str, Any]:
+    """Return the estimators that base models are made of, by name."""
+    counters, kernel = base.counts.transformer_list, base.kernel.steps
+    return {**dict(counters), "linear": base.linear, **dict(kernel)}
 
 
 def hash_training(texts: pd.DataFrame, settings: Settings) -> str:
-    """Return the SHA-256 of all that fitted readers rest on."""
+    """Return the SHA-256 of all that fitted base models depend on."""
     rows = texts[["text", "biased", "weight"]].to_numpy().tolist()
     encoder, _, _ = embeddings.instrument(settings.embedding_model).partition(",")
     return tables.hash_json([rows, settings.seed, encoder])
 
 
-def fit_readers(
+def fit_base_models(
     table: pd.DataFrame, both: pd.DataFrame, settings: Settings
-) -> tuple[Readers, np.ndarray]:
-    """Fit what reads texts; return with it the log-odds of each text where it was held out.
+) -> tuple[BaseModels, np.ndarray]:
+    """Fit base models; return with them the log-odds of each text where it was held out.
 
-    Those of `both` that are not in `table`, its first rows, are learned from and never held out.
+    Rows of `both` after those of `table` are trained on and never held out.
     """
     texts = both["text"].str[:READ]
     vectors = embeddings.embed(texts, model=settings.embedding_model, device=settings.device)
@@ -188,9 +188,9 @@ def fit_readers(
             rest = np.setdiff1d(np.arange(len(both)), out)
             n = len(table) - len(out)
             two = _fit_two(both.iloc[rest], features[rest], vectors[rest], n=n, seed=settings.seed)
-            held_out[out] = _log_odds(Readers(counts, *two), features[out], vectors[out])
+            held_out[out] = _log_odds(BaseModels(counts, *two), features[out], vectors[out])
         two = _fit_two(both, features, vectors, n=len(table), seed=settings.seed)
-    return Readers(counts, *two), held_out
+    return BaseModels(counts, *two), held_out
 
 
 def _counter() -> FeatureUnion:
@@ -226,15 +226,15 @@ def _make_two(n: int, seed: int) -> tuple[LogisticRegression, Pipeline]:
 
 
 @lru_cache(maxsize=1)
-def _read(readers: Readers, texts: tuple[str, ...], model: str, device: str) -> np.ndarray:
-    """Return the readers' log-odds of texts, which judges with the same readers ask in turn."""
+def _read(base: BaseModels, texts: tuple[str, ...], model: str, device: str) -> np.ndarray:
+    """Return the base models' log-odds of texts, cached for judges that share them."""
     vectors = embeddings.embed(texts, model=model, device=device)
     with threadpool_limits(1):
-        return _log_odds(readers, _join(readers.counts.transform(texts), vectors), vectors)
+        return _log_odds(base, _join(base.counts.transform(texts), vectors), vectors)
 
 
-def _log_odds(readers: Readers, features: sparse.csr_matrix, vectors: np.ndarray) -> np.ndarray:
-    odds = readers.linear.decision_function(features), readers.kernel.decision_function(vectors)
+def _log_odds(base: BaseModels, features: sparse.csr_matrix, vectors: np.ndarray) -> np.ndarray:
+    odds = base.linear.decision_function(features), base.kernel.decision_function(vectors)
     return np.column_stack(odds)
 
 
@@ -300,12 +300,12 @@ def judge(
     chances = np.full(len(texts), np.nan)
     if len(present):
         read, model = tuple(present["text"].str[:READ]), settings.embedding_model
-        odds = _read(fitted.readers, read, model, settings.device)
+        odds = _read(fitted.base, read, model, settings.device)
         shown = evidence if fitted.reads_evidence else None
         features = np.column_stack([odds, _evidence_features(present, shown)])
         with threadpool_limits(1):
             chances[present.index] = fitted.final.predict_proba(features)[:, 1]
-    vocabulary = fitted.readers.counts.named_transformers["words"].vocabulary_
+    vocabulary = fitted.base.counts.named_transformers["words"].vocabulary_
     return judgements(
         texts,
         Verdicts(chances >= 0.5, chances, lost=find_unreadable(present, vocabulary)),
