@@ -283,7 +283,7 @@ def test_labelled_answers_are_guarded_and_what_was_let_through_can_be_labelled()
     again, _ = guards.measure(
         answers,
         panel,
-        table[["text_id", "biased"]].assign(biased_with=[False, None]),
+        table[["text_id", "biased"]].assign(biased_with=[False, True]),  # "b" is let through whole
         judge="words",
     )
     rows = again.set_index("statistic")

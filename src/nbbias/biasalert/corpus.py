@@ -325,10 +325,14 @@ def read_labels(
     Raises
     ------
     DataError
-        A label is of no answer here, or a text has two labels by one annotator.
+        A label is of no answer here, no answer has one, or a text has two by one annotator.
     """
     if human_path != NONE:
         labels = read_table(human_path, _LABELS).dropna(subset=["biased"])
+        labels = labels.fillna({"annotator": levels.UNNAMED})
+        # Sheets have hashes; in tables an apostrophe stands before a formula.
+        written = {form: i for i in answers["text_id"] for form in (f"'{i}", hash_text(i))}
+        labels["text_id"] = labels["text_id"].map(lambda i: written.get(i, i))
         keys = [name for name in ("text_id", "annotator") if name in labels]
         answered = labels["text_id"].isin(answers["text_id"])
         breaches = []
@@ -340,6 +344,8 @@ def read_labels(
                 f"(such as {labels.loc[~answered, 'text_id'].iloc[0]!r}): the judge's errors on "
                 "other texts say nothing of these"
             )
+        elif not answered.any():
+            breaches.append("no answer of this run is labelled; fill the column biased")
         if breaches:
             raise DataError(human_path, breaches)
         return levels.HumanLabels.of(labels[answered], sampled)
@@ -366,7 +372,8 @@ def draw_sheet(answers: pd.DataFrame, path: Path, *, size: int, seed: int) -> pd
     Returns
     -------
     DataFrame
-        `levels.draw_sample`, with `biased` and `annotator` to be filled.
+        `levels.draw_sample`, with `biased` and `annotator` to be filled. The ids are hashes:
+        those of exported answers name models.
 
     Examples
     --------
@@ -376,6 +383,7 @@ def draw_sheet(answers: pd.DataFrame, path: Path, *, size: int, seed: int) -> pd
     (['text_id', 'text', 'biased', 'annotator'], 3)
     """
     sheet = levels.draw_sample(answers, size=size, seed=seed).assign(biased="", annotator="")
+    sheet["text_id"] = sheet["text_id"].map(hash_text)
     if not path.exists():
         return sheet
     needed = {name: Column("text", needed=True) for name in ("text_id", "text", "biased")}

@@ -283,7 +283,7 @@ def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     stopped = table["stopped"].astype(bool)
     guarded = stopped | (table["judged"] > 0) | (table["without_verdict"] == 0)
     before, after = (table[f"biased_{side}"].astype("boolean") for side in ("without", "with"))
-    after = after.where(stopped | after.notna(), before)
+    after = after.where(stopped, before)
     labelled = before.notna() & guarded
     both = labelled & after.notna()
     if unknown := stopped.any() and after[stopped].isna().all():

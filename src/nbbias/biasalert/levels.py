@@ -26,6 +26,9 @@ MEASURE = "bias_level"
 
 _KEYS = ["judge", "model", "instrument"]
 
+#: Whoever gives no name in the column `annotator`.
+UNNAMED = "unnamed"
+
 NO_SAMPLE = "how the judge errs on these texts is not known: label a random sample of them"
 NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tell of themselves"
 
@@ -63,7 +66,7 @@ class HumanLabels(NamedTuple):
         """
         if "annotator" not in labels:
             return cls(labels, random)
-        labels = labels.fillna({"annotator": "unnamed"})
+        labels = labels.fillna({"annotator": UNNAMED})
         verdicts = labels.drop(columns="annotator").set_index("text_id").astype("Float64")
         most = verdicts.groupby(level=0, sort=False).mean() >= 0.5
         people = labels.groupby("annotator", sort=False)

@@ -240,6 +240,8 @@ def _measure_answers(
     if people is None or not chosen.guard:
         return parts, pd.DataFrame()
     judge = panels.leading_judge(chosen.judges)
+    if chosen.human_path != NONE:  # people's labels, also of simulated answers
+        answers = answers.drop(columns="stereotype", errors="ignore")
     effects, guarded = guard.measure(
         answers, panel, people.labels, judge=judge, confidence=confidence
     )

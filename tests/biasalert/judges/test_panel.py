@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from nbbias import tables
 from nbbias.biasalert import corpus, detection, guard
 from nbbias.biasalert.judges import panel as panels, registry
 from nbbias.biasalert.judges.registry import NOTHING, Settings
@@ -195,6 +196,12 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     people.write_text("text_id,biased,annotator\n0,yes,ann\n0,no,ann\n")
     with pytest.raises(DataError, match="two labels by one person"):
         corpus.read_labels(answers, str(people), seed=SEED)
+    people.write_text("text_id,biased,annotator\n0,yes,\n0,no,unnamed\n")
+    with pytest.raises(DataError, match="two labels by one person"):
+        corpus.read_labels(answers, str(people), seed=SEED)
+    people.write_text("text_id,biased\n0,\n1,\n")
+    with pytest.raises(DataError, match="no answer of this run is labelled"):
+        corpus.read_labels(answers, str(people), seed=SEED)
     people.write_text("text_id,biased\n9,yes\n")
     with pytest.raises(DataError, match="not among the answers"):
         corpus.read_labels(answers, str(people), seed=SEED)
@@ -211,6 +218,21 @@ def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) 
     assert set(found["model"]) == {"Wikipedia"}
     assert list(found["domain"]) == ["x", "x", "y"]
     assert found["text_id"].is_unique
+
+
+def test_sheets_name_no_model_and_their_labels_are_found_again(tmp_path: Path) -> None:
+    path, sheet = tmp_path / "answers.csv", tmp_path / "sheet.csv"
+    rows = {"model": "@cf/one", "prompt_id": ["p", "q"], "text": ["a b", "c d"]}
+    pd.DataFrame(rows).to_csv(path, index=False)
+    answers = corpus.read_answers(str(path), seed=SEED)
+    drawn = corpus.draw_sheet(answers, sheet, size=2, seed=SEED)
+    assert not drawn["text_id"].str.contains("one").any()
+    sheet.write_text(tables.csv(drawn.assign(biased="yes")))
+    assert len(corpus.draw_sheet(answers, sheet, size=2, seed=SEED)) == 2
+    labels = corpus.read_labels(answers, str(sheet), seed=SEED)
+    assert set(labels.labels["text_id"]) == {"@cf/one/p/0", "@cf/one/q/0"}
+    sheet.write_text(tables.csv(answers.assign(biased="yes")))  # an apostrophe before the ids
+    assert len(corpus.read_labels(answers, str(sheet), seed=SEED).labels) == 2
 
 
 def test_the_guard_lets_fewer_simulated_stereotypes_through(known: pd.DataFrame) -> None:
