@@ -142,6 +142,7 @@ def test_tables_are_made_of_what_publishers_have(published: tuple[Path, Path]) -
         ('"text"', "holds neither"),
         ('{"a": {"b": {"1": "text"}}}', "holds neither"),
         ('{"1": "One", "1": "Two"}', "stands twice"),
+        ("[" * 100_000, "recursion"),
         (None, "not a zip file"),
     ],
 )
@@ -160,6 +161,21 @@ def test_a_release_is_read_as_it_was_laid_out_and_to_a_bound(
     with pytest.raises(DataError, match=message):
         datasets.write_table(table, [(path, {})], tmp_path / "other.parquet")
     assert not (tmp_path / "other.parquet").exists()
+
+
+@pytest.mark.parametrize("flaw", [b"\x01", b"\x00"])
+def test_an_encrypted_or_damaged_release_is_refused(flaw: bytes, tmp_path: Path) -> None:
+    path, name = tmp_path / "llmbias.zip", "llmbias-1/news_data/a.json"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, '{"1": "text"}')
+    content = bytearray(path.read_bytes())
+    start = 30 + len(name)
+    content[start : start + 4] = b"\xff" * 4
+    for at, mark in ((6, b"PK\x03\x04"), (8, b"PK\x01\x02")):
+        content[content.find(mark) + at] |= flaw[0]  # 1: encrypted
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="not laid out as it was"):
+        datasets.write_table("news/fang2024_generated.parquet", [(path, {})], tmp_path / "no")
 
 
 def test_texts_of_marked_personas_are_those_that_its_study_reads(

@@ -14,6 +14,7 @@ import os
 import re
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,8 @@ VARIABLE = "NBBIAS_DATA"
 #: Bytes of a file within an archive, at most.
 _MOST = 2**30
 
-_DAMAGED = (tarfile.TarError, zipfile.BadZipFile)
+#: RuntimeError: encrypted, packed in an unknown way, or nested too deeply.
+_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, zlib.error, RuntimeError)
 
 _LAID_OUT = "is not laid out as it was when this version of nbbias was made"
 
