@@ -54,7 +54,7 @@ def test_the_planted_differences_are_found_and_no_others() -> None:
 def test_counts_add_up_and_units_are_behind_the_means() -> None:
     results = sample()
     losses = results.losses
-    parts = losses[["blank", "without_counterpart", "scored"]].sum(axis=1)
+    parts = losses[["blank", "without_counterpart", "refused", "scored"]].sum(axis=1)
     assert (parts == losses["read"]).all() and losses["read"].sum() == len(results.scores)
     units = results.units.query("statistic == 'difference' and measure == 'refusal'")
     means = units.groupby(["model", "group"])["value"].mean()
@@ -107,6 +107,20 @@ def test_nothing_measured_is_told_with_its_reason() -> None:
     )
     lead = counterfactual.page.lead(results.estimates, texts=Texts("own", "a.csv"))
     assert "could be tested" in reading.lead.to_dict(lead)["plain"][0]
+    blank = counterfactual.measure(few().assign(text=None))
+    assert blank.losses["blank"].tolist() == [6] and blank.scores["length"].isna().all()
+
+
+def test_a_measure_that_differs_in_two_statistics_is_said_once() -> None:
+    row = {"model": "m", "bias": "gender", "group": "female − male", "measure": "refusal", "n": 9}
+    row |= {"estimate": 0.5, "null": 0.0, "p_value": 0.001, "p_adjusted": 0.001}
+    both = [row | {"statistic": name} for name in ("difference", "excess_distance")]
+    rows = [one | {"model": model} for model in ("m", "n") for one in both]
+    table = tables.estimates(rows, study="counterfactual", confidence=0.95)
+    plain = counterfactual.page.lead(table, texts=Texts("own", "answers.csv")).plain
+    assert [line for line in plain if "also differed" in line] == [
+        "In n, answers about women and men also differed in refusal rate."
+    ]
 
 
 def test_a_lead_without_a_detectable_difference_names_none() -> None:

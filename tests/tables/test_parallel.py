@@ -153,9 +153,9 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
     pd.testing.assert_series_equal(pd.concat(result), LENGTHS)
     assert caught.value.breaches == ["one", "two"]
     assert os.getpid() not in makers(folder) and len(set(makers(folder))) >= 3
-    nobody = "tcp://127.0.0.1:1"
-    with pytest.raises(ParameterError, match="cannot be reached"), tables.use_engine(nobody):
-        pass
+    for nobody in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1"):
+        with pytest.raises(ParameterError, match="cannot be reached"), tables.use_engine(nobody):
+            pass
 
 
 _SCRIPT = """

@@ -104,7 +104,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     scores = table.drop(columns="text").assign(
         sentiment=sentiment.score(delivered, scorer=chosen.sentiment_scorer)["polarity"],
         toxicity=toxicity.score(delivered, scorer=chosen.toxicity_scorer),
-        length=table["text"].str.split().str.len().astype(float).where(refused == 0),
+        length=table["text"].map(lambda text: float(len(str(text).split()))).where(refused == 0),
         refusal=refused,
         reason=_reasons(table["text"], aligned).mask(refused == 1, _REFUSED),
     )

@@ -52,7 +52,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
         rows = rows[rows["statistic"].isin(TESTED)]
     significant = _significant(rows)
     stated = significant.drop_duplicates("measure").head(_STATED)
-    further = significant.drop(index=stated.index)
+    differing = significant.drop_duplicates(["model", "bias", "group", "measure"])
+    further = differing.drop(index=stated.index)
     rest = significance.valid_tests(rows).drop(index=significant.index)
     mde = significance.minimum_detectable_effect(rows)
     sizes = [

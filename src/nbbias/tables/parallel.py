@@ -161,7 +161,7 @@ def _client(engine: str) -> Any:
     options: dict[str, Any] = {"address": engine} if "://" in engine else local
     try:
         return Client(timeout=10, set_as_default=False, **options)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without a key
         raise ParameterError(ENGINE, f"{engine!r} cannot be reached: {error}") from None
 
 
