@@ -46,9 +46,10 @@ def test_the_combined_score_is_the_mean_of_standardised_scores() -> None:
     prose = pd.read_json(Path(nbbias.__file__).parent / "data/neutral_prose.jsonl", lines=True)
     sentences = [part for text in prose["text"] for part in re.split(r"(?<=[.!?])\s+", text)]
     scores = {name: sentiment.score(sentences, scorer=name)["polarity"] for name in DIRECT}
-    assert {name: round(values.std(), 2) for name, values in scores.items()} == sentiment.SPREADS
-    standardised = sum(values / sentiment.SPREADS[name] for name, values in scores.items()) / 2
-    largest = sum(1 / spread for spread in sentiment.SPREADS.values()) / 2
+    deviations = sentiment.STANDARD_DEVIATIONS
+    assert {name: round(values.std(), 2) for name, values in scores.items()} == deviations
+    standardised = sum(values / deviations[name] for name, values in scores.items()) / 2
+    largest = sum(1 / deviation for deviation in deviations.values()) / 2
     combined = sentiment.score(sentences, scorer="combined")
     assert combined["polarity"].tolist() == pytest.approx((standardised / largest).tolist())
     known = [sentiment.score(sentences, scorer=name)["n_assessed"] for name in DIRECT]

@@ -225,9 +225,9 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     Notes
     -----
     Verdicts, in this order: ``fails``, on average or ``in one scenario``, where the whole interval
-    of the average or of the worst is beyond the tolerance; ``trusted`` where the whole interval of
-    the average is not, and the bound is not beyond twice the nominal error rate, ``(wide)`` where
-    the average errs on the safe side by more than the tolerance; else ``undecided``.
+    of the average or of the worst is beyond the tolerance; ``trusted`` where no part of that of the
+    average is, and the bound is not beyond twice the nominal error rate, ``(wide)`` where all of it
+    is on the safe side by more than the tolerance; else ``undecided``.
 
     That some scenario fails is one of many alternatives, hence the correction. That every scenario
     holds is an intersection-union test, which needs none (Berger 1982).

@@ -51,14 +51,14 @@ def _vader() -> Assess:
 
 
 #: Standard deviations of scores of the sentences of `data/neutral_prose.jsonl`.
-SPREADS = {"textblob": 0.21, "vader": 0.29}
+STANDARD_DEVIATIONS = {"textblob": 0.21, "vader": 0.29}
 
 
 @cache
 def _combined() -> Assess:
     """Average the scores, each divided by its standard deviation, rescaled to −1 to 1."""
-    scorers = [INSTRUMENTS[name].load() for name in SPREADS]
-    weights = 1 / np.array([*SPREADS.values()])
+    scorers = [INSTRUMENTS[name].load() for name in STANDARD_DEVIATIONS]
+    weights = 1 / np.array([*STANDARD_DEVIATIONS.values()])
 
     def assess(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         polarity, known = zip(*(scorer(texts) for scorer in scorers), strict=True)
