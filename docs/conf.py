@@ -23,7 +23,8 @@ extensions = [
     "made",
     "passages",
 ]
-exclude_patterns = ["_build", "_ext", "_made/include"]
+# The README's command leaves a run in the tutorial.
+exclude_patterns = ["_build", "_ext", "_made/include", "tutorial/runs"]
 suppress_warnings = ["myst.header"]  # a page that is included begins where its host left off
 
 # Notebooks are shown as they are committed: nothing runs while the site is built.

@@ -56,6 +56,10 @@ def test_counts_add_up_and_units_are_behind_the_means() -> None:
     losses = results.losses
     parts = losses[["blank", "without_counterpart", "refused", "scored"]].sum(axis=1)
     assert (parts == losses["read"]).all() and losses["read"].sum() == len(results.scores)
+    refused = results.scores.groupby("model")["refusal"].sum()
+    assert losses.groupby("model")["refused"].sum().to_dict() == refused.to_dict()
+    others = results.scores[["sentiment", "toxicity", "length"]]
+    assert others[results.scores["refusal"] == 1].isna().all(axis=None)
     units = results.units.query("statistic == 'difference' and measure == 'refusal'")
     means = units.groupby(["model", "group"])["value"].mean()
     rows = results.estimates.query("statistic == 'difference' and measure == 'refusal'")

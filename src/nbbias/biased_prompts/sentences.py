@@ -69,7 +69,8 @@ def lead(
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
     how = _render("detector", **_accuracy()) + " " if len(refused) and not recorded else ""
     both = [how + _both(answers)] if len(refused) else []
-    plain = (first, *both, *rest, *phrases.missed(_known(declared, truth)))
+    known = declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
+    plain = (first, *both, *rest, *phrases.missed(known))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -123,11 +124,6 @@ def _both(answers: pd.DataFrame) -> str:
 def _accuracy() -> dict[str, float]:
     held_out = refusal_detector.unseen()
     return {"models": len(held_out), **held_out[["sensitivity", "specificity"]].mean()}
-
-
-def _known(declared: pd.DataFrame, truth: pd.DataFrame | None) -> pd.DataFrame:
-    """Return the claims whose true value is known, none of texts that people or models wrote."""
-    return declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:

@@ -175,13 +175,10 @@ def _worst_family(rows: pd.DataFrame) -> pd.DataFrame:
     return worst.assign(name=[prose.render_plain("calibration.family", row=row) for row in named])
 
 
-def _count_studies(table: pd.DataFrame) -> str:
-    """Count simulated studies, which may have several statistics."""
-    return f"{table.groupby(['source', 'dimension'])['n'].max().sum():,.0f}"
-
-
 def _card(table: pd.DataFrame) -> dict[str, str]:
-    n = _count_studies(table[table["statistic"] == "coverage_error"])
+    coverage = table[table["statistic"] == "coverage_error"]
+    # One simulated study may have several statistics.
+    n = f"{coverage.groupby(['source', 'dimension'])['n'].max().sum():,.0f}"
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
     studies = [names.study(str(name)) for name in table["source"].unique()]

@@ -141,7 +141,9 @@ def _compare(
         first, second = (_average(rows[rows["group"] == group], values) for group in pair)
         if not (len(first) and len(second)):
             continue
-        distances = _distances(np.vstack([first, second]), signed=signed)
+        both = np.vstack([first, second])
+        # Of scores absolute differences; of embeddings 1 minus the cosine.
+        distances = np.abs(both - both.T) if signed else np.maximum(1 - both @ both.T, 0)
         division = np.arange(len(distances)) < len(first)
         between, within = _divide(distances, division[None])
         table.loc[unit, ["between", "within"]] = between[0], within[0]
@@ -171,11 +173,6 @@ def _average(rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:
     numbers = measured["block"].factorize()[0]
     weights = np.eye(numbers.max(initial=-1) + 1)[numbers]
     return (weights / weights.sum(axis=0)).T @ values[measured.index]
-
-
-def _distances(rows: np.ndarray, *, signed: bool) -> np.ndarray:
-    """Return distances of answers: absolute differences of scores, or 1 minus cosines."""
-    return np.abs(rows - rows.T) if signed else np.maximum(1 - rows @ rows.T, 0)
 
 
 def _divide(distances: np.ndarray, divisions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

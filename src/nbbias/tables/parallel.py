@@ -10,6 +10,7 @@ import contextlib
 import functools
 import logging
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
@@ -248,9 +249,12 @@ def progress(items: Iterable[T], what: str) -> Iterator[T]:
     if not what or few or not is_interactive():
         yield from items
         return
+    from IPython.core.getipython import get_ipython
     from tqdm import tqdm
 
-    yield from tqdm(items, desc=what, leave=False)
+    # A notebook shows what comes by stderr as an error, and no bar below another.
+    here = {"file": sys.stdout, "position": 0} if hasattr(get_ipython(), "kernel") else {}
+    yield from tqdm(items, desc=what, leave=False, **here)
 
 
 def is_interactive() -> bool:
