@@ -198,7 +198,7 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
         err_console.print(Text(status, colour), f"{run.label} in {seconds}: {page}")
         lead = tables.read_finding(run.folder)
         sentences = filter(None, (*lead["plain"], lead["note"]))
-        _explain(*map(escape.without_markdown, sentences), indent="  ")
+        _explain(*sentences, indent="  ")
         return
     cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
     err_console.print(Text(status, colour), f"{run.label} after {seconds}{cell}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -159,6 +160,13 @@ def test_what_pages_say(golden: Golden) -> None:
         sentences.counted(SAID, SAMPLE, judge="two *"),
     ]
     golden("biasalert_sentences", said)
+
+
+def test_where_the_judges_of_default_tests_were_not_chosen_another_leads() -> None:
+    absent = declared().assign(estimate=np.nan, reason="not in this run: no judge 'classifier'")
+    lead = led(absent, estimates=FOUND)
+    assert lead.plain == led(FOUND, estimates=FOUND).plain
+    assert lead.technical.startswith("Exploratory: the pre-specified tests are of judges that are")
 
 
 def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with() -> None:

@@ -18,6 +18,7 @@ from nbbias.biasalert.levels import SHARES
 from nbbias.params import Texts
 from nbbias.reading import (
     Lead,
+    claims,
     count_significant,
     estimate_sentence,
     names,
@@ -206,6 +207,9 @@ def lead(
         ESTIMATES with the judge's errors on checks.
     """
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
+    elsewhere = len(rows) > 0 and rows["reason"].str.startswith(claims.NOT_HERE, na=False).all()
+    if elsewhere and estimates is not None:  # default tests are of judges that were not chosen
+        rows = estimates
     short = rows["instrument"].astype("str").str.replace(", knowledge.*", "", regex=True)
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows), instrument=short)
     scored = _pooled(rows, "accuracy")
@@ -238,6 +242,7 @@ def lead(
         technical.append(count_significant(named, **options, unit="texts"))
     shown = numbers.assign(judge=numbers["judge"].map(names.judge)).to_dict("records")
     labels = [prose.render_plain("biasalert.key_number", row=row) for row in shown]
+    technical = [prose.render("biasalert.elsewhere"), *technical] if elsewhere else technical
     plain = sentences or technical or [prose.render("biasalert.nothing")]
     return Lead(
         plain=tuple(plain[:3]),

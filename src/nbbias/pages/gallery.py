@@ -75,7 +75,7 @@ _NUMBERS = re.compile(r" \((?=[^()]*(?:CI |N = |p [=<≤]))(?:[^()]|\([^()]*\))*
 
 def headline(sentence: str) -> str:
     """Shorten what leads a page to one sentence without its numbers in brackets."""
-    first = _NUMBERS.sub("", escape.without_markdown(sentence)).split(". ")[0].rstrip(".")
+    first = _NUMBERS.sub("", sentence).split(". ")[0].rstrip(".")
     return first.replace(" percentage points", " pp")
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from nbbias import reading, studies, tables
 from nbbias.pages import gallery, manifest, page
 from nbbias.reading import templates
-from nbbias.tables import escape
 
 
 def write(runs: Sequence[Path], target: Path) -> Path:
@@ -61,7 +60,7 @@ def _section(folder: Path, content: Mapping[str, Any], target: Path) -> dict[str
         "study": stem,
         "label": f"{stem}/{content['run']}",
         "question": study.question if study else stem,
-        "finding": escape.without_markdown(lead["plain"][0]) if lead["plain"] else "",
+        "finding": lead["plain"][0] if lead["plain"] else "",
         "lead": lead,
         "first_screen": reading.lead.render(lead | {"technical": ""}, figure=figure),
         "page": page.link(folder, target),
