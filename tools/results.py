@@ -113,10 +113,10 @@ PAGES = {
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
-        note="The study comes from an example package. *Spread* is the standard deviation of the "
-        "groups' distances; its null value is what sampling gives without a difference. N counts "
-        "texts, which each model wrote for two to eight prompts. Prompts are fixed: intervals and "
-        "tests hold for these prompts only.",
+        note="*Spread* is the standard deviation of the groups' distances; its null value is what "
+        "sampling gives without a difference. Each model wrote its texts for two to eight prompts. "
+        "Intervals and tests hold for these prompts only. The study is an example of a package "
+        "from outside.",
     ),
 }
 
