@@ -80,7 +80,7 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
 def _marked(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Add `significant`: whether a significant score is at this identity."""
     found = scores[scores["statistic"].isin(PARTS) & significance.is_significant(scores)]
-    keys = ["model", "evaluator", "bias", "group"]
+    keys = ["model", "task", "evaluator", "bias", "group"]
     at, of = (pd.MultiIndex.from_frame(part[keys].fillna("")) for part in (rows, found))
     return rows.assign(significant=at.isin(of))
 

@@ -2,8 +2,8 @@
 
 Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*, Eq. (4) to (9): a model's
 answer is embedded with and without an identity in its prompt; the identity whose answers lie
-nearest to the default is the one that the model takes for "normal". The p value of RBS is made in
-`cogs.spread.spread_rows`: an analysis of variance over random tasks and themes.
+nearest to the default is the one that the model takes for "normal". The p value of RBS is that of
+`stats.crossed_spread`: an analysis of variance over random tasks and themes.
 
 >>> import pandas as pd
 >>> from nbbias import cogs
@@ -283,7 +283,7 @@ def rbs(
 
         - ``rbs``: Eq. (8), 0 or more, higher: identities lie less equally far from the default;
           `group` is the nearest one, Eq. (9). `null` is what sampling alone gives: above 0, since
-          noise spreads means. The p value, made in `cogs.spread.spread_rows`, is that of a
+          noise spreads means. The p value (`stats.crossed_spread`) is that of a
           quasi-F over crossed random tasks and themes; `effect_size` is partial epsilon squared;
         - ``distance``: an identity's mean distance in [0, 2], lower: nearer to the default;
           `null` is the mean over identities, the test is paired against it, `p_adjusted` is Holm's

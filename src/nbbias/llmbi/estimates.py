@@ -92,16 +92,16 @@ def estimates(
     ('plain-register', 18, True)
     """
     level = inference.confidence
-    whole = _composite(scores, aggregation)
+    whole = _weigh(scores, aggregation)
     whole = whole.assign(pool=neutral_pools(whole, reference, **formula))
     with_prose = scores.assign(pool=neutral_pools(scores, reference, **formula))
-    rows = [*_composites(whole, "", level), *_dimensions(with_prose, level)]
+    rows = [*_index_rows(whole, "", level), *_dimensions(with_prose, level)]
     if swaps is not None:
         b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
         swap = whole["weight"] * swaps[f"swap_{b}"]
         swap += formula.get("lambda_factor", 1.5) * swaps[f"swap_{s}"]
         for part, values in stats.decompose(whole["score"], swap).items():
-            rows += _composites(whole.assign(score=values), part, level) if part else []
+            rows += _index_rows(whole.assign(score=values), part, level) if part else []
     of: Row = {"study": "llmbi", "measure": "llmbi", "instrument": scores["instrument"].iloc[0]}
     result = tables.estimates_and_units(rows, confidence=level, **of)
     table = result.estimates
@@ -111,7 +111,7 @@ def estimates(
     return result._replace(estimates=table)
 
 
-def _composite(scores: pd.DataFrame, aggregation: str) -> pd.DataFrame:
+def _weigh(scores: pd.DataFrame, aggregation: str) -> pd.DataFrame:
     """Weigh answers so that the mean over dimensions is the index: (2.2) adds up their terms."""
     if aggregation == "mean":
         return scores
@@ -120,7 +120,7 @@ def _composite(scores: pd.DataFrame, aggregation: str) -> pd.DataFrame:
     return scores.assign(weight=factor * scores["weight"], score=score)
 
 
-def _composites(scores: pd.DataFrame, part: str, confidence: float) -> Iterator[Row]:
+def _index_rows(scores: pd.DataFrame, part: str, confidence: float) -> Iterator[Row]:
     """Estimate each model's index, and how models differ in it: of one of `stats.PARTS`."""
     units = {}
     for model, subset in scores.groupby("model", sort=False):

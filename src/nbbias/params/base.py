@@ -108,7 +108,9 @@ class Parameters(BaseModel):
 
     claims: Claims = Field([])
 
-    confidence: Confidence = Field(0.95, description="level of intervals; tests use 1 minus it")
+    confidence: Confidence = Field(
+        0.95, description="level of intervals; p values below 1 minus it are significant"
+    )
     seed: Seed = Field(20231222, description="start of every random draw")
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The `generate:` block of a params file: what it asks models for, beside a study's parameters."""
+"""Check all parameters of a run together: the study's, and the `generate:` block that asks models."""
 
 from __future__ import annotations
 

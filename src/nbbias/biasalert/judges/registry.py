@@ -1,9 +1,9 @@
 """The judges that a run may ask, a line each.
 
-A judge is a file of this folder with a function that makes it: from `TrainingInput` to a function
-from TEXTS and EVIDENCE to JUDGEMENTS, and the name of its instrument. The line in `_OWN` says
-what the rest of the study needs to know of it; the parameter's allowed values and its help come
-from here. Nothing is imported until a judge is made.
+A judge is made by a function of a file of this folder, from `TrainingInput`: a function from TEXTS
+and EVIDENCE to JUDGEMENTS, and the name of its instrument. The line in `_OWN` says what the rest
+of the study needs to know of it; the parameter's allowed values and its help come from here.
+Nothing is imported until a judge is made.
 """
 
 from __future__ import annotations
