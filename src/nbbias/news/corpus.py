@@ -29,7 +29,7 @@ SIDES = {"h": "generated_id", "o": "original_id"}
 #: that the paper assigns to no group. The baseline of tone is narrower: `n` = 0 in every bias.
 NEUTRAL = "neutral"
 
-#: What files of articles hold, and files of answers; `pair` carries them on, and the tables of pairs
+#: What files of articles hold, and files of answers; `pair` carries them on. Its tables of pairs
 #: are checked by the contracts `tables.ORIGINALS` and `tables.GENERATIONS`.
 _ORIGINALS = {
     "source": Column("text", also=("outlet",)),

@@ -1,4 +1,4 @@
-"""Check all parameters of a run together: the study's, and the `generate:` block that asks models."""
+"""Check all parameters of a run: the study's, and the `generate:` block that asks models."""
 
 from __future__ import annotations
 
