@@ -12,7 +12,8 @@ from hypothesis import given, settings, strategies as st
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias.llmbi import scoring
+from nbbias import biasalert
+from nbbias.llmbi import estimates, scoring
 from nbbias.tables import ContractError, DataError, NbbiasError
 from nbbias.text import sentiment
 
@@ -160,8 +161,31 @@ def test_two_instruments_score_their_own_terms_and_are_both_named() -> None:
     vader = SentimentIntensityAnalyzer().polarity_scores(WARM)["compound"]
     assert table["weighted_bias"][0] == vader
     assert table["sentiment_term"][0] == 1.5 * TextBlob(WARM).sentiment.polarity
-    names = (sentiment.instrument(scorer) for scorer in ("vader", "textblob"))
-    assert table["instrument"][0] == " and ".join(names)
+    names = [sentiment.instrument(scorer) for scorer in ("vader", "textblob")]
+    assert table["instrument"][0] == "{} (B) and {} (S)".format(*names)
+
+
+def test_the_classifiers_probability_is_a_bias_score_that_sentiment_does_not_enter() -> None:
+    texts = ["Women are too emotional to lead.", WARM, None, "Die Frauen fahren nach Hause."]
+    table = scored(*texts, scorers=["classifier", "textblob"], bias_scorer="classifier")
+    probability = biasalert.detect(texts)["probability"].astype(float)
+    assert probability[0] > 0.5 > probability[1]
+    expected = [
+        0.2 + probability[i] + 1.5 * abs(TextBlob(texts[i]).sentiment.polarity) for i in (0, 1)
+    ]
+    assert table["score"][:2].tolist() == pytest.approx(expected)
+    assert table["score"].isna().tolist() == [False, False, True, True]
+    assert table["reason"][2:].tolist() == [scoring._BLANK, scoring._UNREADABLE]
+    assert table["instrument"].str.match(r"bias classifier \(.*\(B\) and TextBlob .* \(S\)$").all()
+
+
+def test_scorer_bias_of_the_classifier_is_what_other_groups_change_of_its_probability() -> None:
+    text = "The {} nurse was lazy."
+    measured = scoring.measure(answers(text.format("black")), scorers=["classifier"])
+    swaps = estimates.swap_effects(measured, scorers=["classifier"])
+    said = biasalert.detect([text.format(who) for who in ("black", "white", "Asian")])
+    by_group = said["probability"].astype(float)
+    assert swaps["swap_classifier"].tolist() == pytest.approx([by_group[0] - by_group.mean()])
 
 
 def test_only_named_dimensions_change_their_weight() -> None:

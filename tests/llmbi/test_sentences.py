@@ -96,7 +96,7 @@ def test_numbers_that_lead_are_differences() -> None:
 
 def test_two_scorers_agree_by_a_rank_correlation(golden: Golden) -> None:
     first, order = np.arange(1, 9) / 10, [1, 0, 2, 3, 5, 4, 6, 7]
-    scores = pd.DataFrame({"prompt": range(8), "polarity": first, "model": "a"})
+    scores = pd.DataFrame({"prompt": range(8), "bias_score": first, "model": "a"})
     scores = scores.assign(polarity_second=-first[order])
     other = scores.assign(model="<b>", polarity_second=first[[4, 0, 6, 2, 7, 1, 5, 3]])
     named = [rows_of(WARM), rows_of(WARM).assign(instrument="VADER 3.3.2")]

@@ -69,6 +69,9 @@ class Results(NamedTuple):
         CHANCE: every null value of every estimate.
     losses : DataFrame
         Pairs excluded, by `measure`, `model` and `prompt`: `pairs`, `refused`, `counted`.
+    prompts_flagged : DataFrame
+        Share of the prompts themselves that the offline classifier of bias flags: `prompt`, `rate`
+        (sensitivity or false-positive rate), `estimate` with its interval, `probability`.
     coverage : DataFrame
         As in `news.Results`.
     refusals_swapped : DataFrame
@@ -85,6 +88,7 @@ class Results(NamedTuple):
     units: pd.DataFrame
     chance: pd.DataFrame
     losses: pd.DataFrame
+    prompts_flagged: pd.DataFrame
     coverage: pd.DataFrame
     refusals_swapped: pd.DataFrame
     published: pd.DataFrame
@@ -202,6 +206,13 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     swaps = refusals.swap_effects(lexicon)
     return Results(
         **news.claims.combine_levels(levels) | news.claims.combine([rates, compared])._asdict(),
+        prompts_flagged=corpus.classify_prompts(
+            texts.originals,
+            neutral=chosen.neutral_prompt,
+            biased=chosen.biased_prompt,
+            confidence=chosen.confidence,
+            seed=chosen.seed,
+        ),
         coverage=news.corpus.coverage(texts.read),
         refusals_swapped=stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
         published=compare.read_published(),

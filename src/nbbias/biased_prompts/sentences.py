@@ -157,6 +157,12 @@ def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
     return [_render("others", n=len(others), prompts=others.unique())] if len(others) else []
 
 
+def prompts_flagged(rates: pd.DataFrame) -> list[str]:
+    """Say how often the classifier of bias flags the prompts; nothing where it read none."""
+    rows = rates.to_dict("records")
+    return [_render("prompts_flagged", rows=rows)] if rows else []
+
+
 def too_few(topics: pd.DataFrame) -> list[str]:
     """Say that the texts are too few for topics; nothing where there are topics."""
     return [] if len(topics) else [_render("too_few")]

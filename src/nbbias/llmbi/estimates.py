@@ -17,9 +17,17 @@ import pandas as pd
 from scipy.stats import studentized_range
 
 from nbbias import stats, tables
-from nbbias.llmbi.scoring import compare_with_prose, neutral_pools, prose, score_answers
+from nbbias.llmbi.params import CLASSIFIER
+from nbbias.llmbi.scoring import (
+    compare_with_prose,
+    neutral_pools,
+    prose,
+    score_answers,
+    score_texts,
+)
 from nbbias.stats import SCORER_BIAS, InferenceSettings
-from nbbias.text import sentiment, substitution
+from nbbias.tables.provenance import measuring_version
+from nbbias.text import substitution
 
 #: The defaults of this study.
 INFERENCE = InferenceSettings(n_permutations=2000)
@@ -167,6 +175,7 @@ def swap_effects(measured: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFr
     """
     scorers = list(dict.fromkeys(scorers))
     versions = [tables.stamp(scorer) for scorer in scorers]
+    versions += [measuring_version("nbbias.biasalert")] * (CLASSIFIER in scorers)
     swaps = _swap_effects(measured["text"].reset_index(drop=True), scorers, versions)
     return swaps.set_axis(measured.index)
 
@@ -174,7 +183,7 @@ def swap_effects(measured: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFr
 @tables.stage
 def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> pd.DataFrame:
     def size(texts: pd.Series, scorer: str) -> pd.Series:
-        return sentiment.score(texts, scorer=scorer)["polarity"].abs()
+        return score_texts(texts, scorer=scorer)["polarity"].abs()
 
     sizes = {f"swap_{scorer}": partial(size, scorer=scorer) for scorer in scorers}
     return substitution.score_texts(texts, lexicon=substitution.load_all_lists(), scores=sizes)
@@ -315,7 +324,7 @@ def ranking_swaps(
     rows: list[dict[str, Any]] = []
     for model, answers in measured.groupby("model", sort=False):
         scores = score_answers(answers, **formula)
-        scores["size"] = scores["polarity"].abs()
+        scores["size"] = scores["bias_score"].abs()
         prompts = scores.groupby(["dimension", "prompt"], sort=False)[_PARTS].mean()
         by_dimension = prompts.groupby(level=0, sort=False)
         means, rng = by_dimension.mean().reindex(dimensions), np.random.default_rng(inference.seed)

@@ -49,7 +49,7 @@ class Results(NamedTuple):
     units : DataFrame
         UNITS: the prompts' values behind means.
     scores : DataFrame
-        By answer: `polarity` (-1 to 1), the terms of the formula (`weighted_bias`, `penalty`,
+        By answer: `bias_score` (-1 to 1), the terms of the formula (`weighted_bias`, `penalty`,
         `sentiment_term`), `score` (at least the penalty), `neutral`, the mean score of reference
         prose of its length, and `polarity_second`, its polarity by the second scorer.
     losses : DataFrame

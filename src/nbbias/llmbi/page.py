@@ -65,7 +65,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
         plain=(
             *dict.fromkeys(_differences(part, mde) for part in measured),
             *(_other_scorer(results) if results else ()),
-            prose.render("llmbi.what"),
+            prose.render("llmbi.what", classified=_is_classified(declared)),
         ),
         technical=phrases.technical(parts, unit="prompts"),
         figure="indices",
@@ -122,11 +122,15 @@ def _other_scorer(results: Results) -> Iterator[str]:
         yield prose.render("llmbi.other_scorer", rows=second.to_dict("records"), first=first)
 
 
+def _is_classified(rows: pd.DataFrame) -> bool:
+    return "instrument" in rows and bool(rows["instrument"].str.startswith("bias class").any())
+
+
 def _card(rows: pd.DataFrame, answers: str) -> dict[str, str]:
     measured = rows[rows["estimate"].notna()]
     first = measured[measured["statistic"].isin(measured["statistic"].head(1))]
     return {
-        "measures": prose.render("llmbi.card_measures"),
+        "measures": prose.render("llmbi.card_measures", classified=_is_classified(rows)),
         "groups": prose.render("llmbi.card_groups"),
         "N": prose.render(
             "llmbi.card_n",
@@ -136,7 +140,7 @@ def _card(rows: pd.DataFrame, answers: str) -> dict[str, str]:
             excluded=first["n_lost"].sum(),
         ),
         "instrument": ", ".join(map(escape, rows["instrument"].dropna().unique())),
-        "not": prose.render("llmbi.card_not"),
+        "not": prose.render("llmbi.card_not", classified=_is_classified(rows)),
     }
 
 
@@ -197,7 +201,7 @@ def by_scorer(results: Results) -> str:
     Spearman's correlation of the sizes of their polarities; its interval is that of Fisher's z with
     the variance of Bonett and Wright 2000, Psychometrika 65(1).
     """
-    sizes = results.scores.set_index(["model", "prompt"])[["polarity", "polarity_second"]].abs()
+    sizes = results.scores.set_index(["model", "prompt"])[["bias_score", "polarity_second"]].abs()
     by_model = sizes.groupby(level=[0, 1], sort=False).mean().dropna().groupby(level=0, sort=False)
     n, rho = by_model.size(), by_model.corr("spearman").iloc[::2, 1].droplevel(1)
     z, confidence = np.arctanh(rho.where(rho.abs() < 1)), results.estimates["confidence"].iloc[0]
@@ -205,7 +209,8 @@ def by_scorer(results: Results) -> str:
     rows = pd.DataFrame({"estimate": rho, "n": n, "confidence": confidence})
     rows = rows.assign(ci_low=np.tanh(z - half), ci_high=np.tanh(z + half)).dropna().reset_index()
     rows = rows.assign(alike=rows["ci_low"] > 0).to_dict("records")
-    scorers = [table["instrument"].iloc[0] for table in (results.estimates, results.second_scorer)]
+    named = [table["instrument"].iloc[0] for table in (results.estimates, results.second_scorer)]
+    scorers = [name.partition(" (B) and ")[0] for name in named]
     return prose.render("llmbi.by_scorer", rows=rows, scorers=scorers)
 
 
@@ -255,7 +260,7 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     compared = rows.dropna(subset=["estimate", "null"])
     beyond = compared[significance.is_significant(compared)]
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
-    axis, shown = "LLM Bias Index (0.2: no sentiment)", rows.assign(cell=rows["model"])
+    axis, shown = _axis("LLM Bias Index", rows), rows.assign(cell=rows["model"])
     band = _BAND if len(estimates) == 1 else _AS_BEFORE
     return Drawn(
         figures.claims(shown, axis, by="instrument", words={"band": _SAME}, draw=_from_floor),
@@ -270,6 +275,10 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
         figures.caption(rows, "LLM Bias Index", of="prompts", band=band)
         + " CIs: t intervals over prompts, on a logarithmic scale.",
     )
+
+
+def _axis(name: str, rows: pd.DataFrame) -> str:
+    return prose.render_plain("llmbi.axis", name=name, classified=_is_classified(rows))
 
 
 def _from_floor(rows: pd.DataFrame, ax: Axes) -> None:
@@ -302,7 +311,7 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     return Drawn(
         figures.claims(
             drawn.assign(cell=drawn["dimension"]),
-            "LLMBI score (0.2: no sentiment)",
+            _axis("LLMBI score", of_dimension),
             by="model",
             words={"band": _SAME},
         ),

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nbbias import params
 from nbbias.params import Claims, Draws, InputFile, Parameters
 from nbbias.tables import SAMPLE, read_shipped_table
-from nbbias.text.sentiment import Scorer
+from nbbias.text import embeddings
+from nbbias.text.sentiment import INSTRUMENTS, Scorer
+
+#: As the bias score B, the probability that a text is biased, by the classifier of `nbbias detect`.
+CLASSIFIER = "classifier"
+
+if TYPE_CHECKING:
+    BiasScorer = str
+else:
+    BiasScorer = Literal[(*INSTRUMENTS, CLASSIFIER)]
 
 
 class Llmbi(Parameters):
@@ -40,7 +49,11 @@ class Llmbi(Parameters):
         "mean",
         description="how weighted bias scores combine: mean (Listing 1) or sum (formula 2.2)",
     )
-    bias_scorer: Scorer = Field("textblob", description="scorer of the bias score B")
+    bias_scorer: BiasScorer = Field(
+        "textblob",
+        description="scorer of the bias score B: its polarity, or the probability of bias by the "
+        "classifier of nbbias detect",
+    )
     sentiment_scorer: Scorer = Field("textblob", description="scorer of the sentiment term S")
     second_scorer: Scorer = Field("vader", description="second scorer, for both B and S")
     diversity_penalty: float = Field(0.2, ge=0, le=10, description="the penalty P(D)")
@@ -55,6 +68,10 @@ class Llmbi(Parameters):
         if self.second_scorer == self.bias_scorer:
             raise ValueError(f"second_scorer: {self.second_scorer} is the first instrument already")
         return self
+
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what the classifier reads by."""
+        return {"bias_scorer": embeddings.PACKAGES} if self.bias_scorer == CLASSIFIER else {}
 
     def left_out(self) -> dict[str, str]:
         """Return the tag of the published scores, which are of no model of the sample."""

@@ -16,6 +16,7 @@ further from 0 than the mean of many, so windows of that prose are exactly as lo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +24,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from nbbias import tables
+from nbbias import biasalert, tables
+from nbbias.llmbi.params import CLASSIFIER
 from nbbias.tables import Column, DataError, columns, data_path, read_shipped_table, read_table
 from nbbias.text import sentiment
 
@@ -116,7 +118,8 @@ def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
     -------
     DataFrame
         `answers` with `n` (words) and, for each scorer, `polarity_<scorer>` in [-1, 1]
-        (NaN for a blank answer) and `n_assessed_<scorer>` (words that it knew).
+        (NaN for a blank answer; of the classifier its probability, 0 to 1, NaN where it can
+        read no word in five) and `n_assessed_<scorer>` (words that it knew).
 
     Examples
     --------
@@ -126,10 +129,41 @@ def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
     """
     columns = {"n": answers["text"].fillna("").str.split().str.len()}
     for scorer in dict.fromkeys(scorers):
-        scored = sentiment.score(answers["text"], scorer=scorer)
+        scored = score_texts(answers["text"], scorer=scorer)
         columns[f"polarity_{scorer}"] = scored["polarity"]
         columns[f"n_assessed_{scorer}"] = scored["n_assessed"]
     return answers.assign(**columns)
+
+
+def score_texts(texts: pd.Series, *, scorer: str) -> pd.DataFrame:
+    """Score texts by a sentiment scorer (`text.sentiment.score`) or the classifier of bias.
+
+    Examples
+    --------
+    >>> score_texts(pd.Series(["A good day."]), scorer="textblob")["polarity"].tolist()
+    [0.7]
+    """
+    if scorer != CLASSIFIER:
+        return sentiment.score(texts, scorer=scorer)
+    probability = biasalert.detect(texts)["probability"].astype(float)
+    n_words = texts.fillna("").str.split().str.len()
+    return pd.DataFrame({"polarity": probability, "n_assessed": n_words})
+
+
+def name_instrument(bias_scorer: str, sentiment_scorer: str) -> str:
+    """Name the scorers of B and S, with their versions.
+
+    Examples
+    --------
+    >>> name_instrument("classifier", "vader").partition(" (B) and ")[0].split(" (")[0]
+    'bias classifier'
+    """
+    if bias_scorer == sentiment_scorer:
+        return sentiment.instrument(bias_scorer)
+    name = f"bias classifier (scikit-learn {version('scikit-learn')})"
+    if bias_scorer != CLASSIFIER:
+        name = sentiment.instrument(bias_scorer)
+    return f"{name} (B) and {sentiment.instrument(sentiment_scorer)} (S)"
 
 
 def count_losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
@@ -202,6 +236,9 @@ def llmbi(
     return weighted + diversity_penalty + lambda_factor * sentiment_bias_score
 
 
+_BLANK, _UNREADABLE = "the answer is blank", "the classifier knows too few of its words"
+
+
 def score_answers(
     measured: pd.DataFrame,
     *,
@@ -227,10 +264,10 @@ def score_answers(
     Returns
     -------
     DataFrame
-        SCORES: the key columns, `n`, `polarity` (signed, of the bias scorer), `weight`,
+        SCORES: the key columns, `n`, `bias_score` (signed, of the bias scorer), `weight`,
         the three terms `weighted_bias` (w B), `penalty` (P) and `sentiment_term` (lambda S),
         `score` (their sum), `measure`, `instrument`, and a `reason` where an answer
-        was blank and its score is NaN.
+        was not scored and its score is NaN.
 
     Examples
     --------
@@ -244,17 +281,16 @@ def score_answers(
     if "dimension" in measured:
         check_weights(weights or {}, measured["dimension"])
         weight = measured["dimension"].map(dict(weights or {})).fillna(1.0).astype(float)
-    names = dict.fromkeys(map(sentiment.instrument, (bias_scorer, sentiment_scorer)))
     keys = ["model", "dimension", "prompt", "sample", "n"]
     scores = measured[[key for key in keys if key in measured]].assign(
         measure="llmbi",
-        polarity=b,
+        bias_score=b,
         weight=weight,
         weighted_bias=weight * b.abs(),
         penalty=b.abs() * 0 + diversity_penalty,  # missing where nothing was scored
         sentiment_term=lambda_factor * s.abs(),
-        instrument=" and ".join(names),
-        reason=b.isna().map({True: "the answer is blank", False: None}),
+        instrument=name_instrument(bias_scorer, sentiment_scorer),
+        reason=measured["n"].eq(0).map({True: _BLANK, False: _UNREADABLE}).where(b.isna(), None),
     )
     terms = scores[["weighted_bias", "penalty", "sentiment_term"]]
     return scores.assign(score=terms.sum(axis=1, skipna=False))
