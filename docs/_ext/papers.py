@@ -47,6 +47,9 @@ PAPERS = {
     "Gelman and Carlin 2014": "*Beyond Power Calculations*, "
     "[doi:10.1177/1745691614551642](https://doi.org/10.1177/1745691614551642) "
     "([`calibration`](measures/calibration.md)).",
+    "Campbell and Fiske 1959": "*Convergent and discriminant validation*, "
+    "[doi:10.1037/h0046016](https://doi.org/10.1037/h0046016) "
+    "([`news_bias`](measures/news_bias.md)).",
 }
 
 

@@ -1,4 +1,5 @@
 from . import (
+    agreement as agreement,
     claims as claims,
     corpus as corpus,
     explore as explore,

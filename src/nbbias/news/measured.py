@@ -9,7 +9,18 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nbbias import params, reading, stats, tables, text
-from nbbias.news import claims, corpus, fits, labels, sample, scoring, tone, topics, words
+from nbbias.news import (
+    agreement,
+    claims,
+    corpus,
+    fits,
+    labels,
+    sample,
+    scoring,
+    tone,
+    topics,
+    words,
+)
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
 from nbbias.news.explore import lexicon as explored
@@ -74,6 +85,8 @@ class Results(NamedTuple):
         By `term`: the `estimate`, the one `without` the term, and their `change`.
     numbers_of_topics, topics : DataFrame, optional
         Perplexity by number of topics, and the topics.
+    agreement : DataFrame, optional
+        Correlations of tone between scorers and between biases (`agreement.estimates`).
     models_mixed : DataFrame
         Differences between `model` and `reference` by a mixed model (`compare_models`).
     label_accuracy : DataFrame, optional
@@ -92,6 +105,7 @@ class Results(NamedTuple):
     scores: pd.DataFrame | None = None
     scores_sentence: pd.DataFrame | None = None
     scores_document: pd.DataFrame | None = None
+    agreement: pd.DataFrame | None = None
     without_each_term: pd.DataFrame | None = None
     numbers_of_topics: pd.DataFrame | None = None
     topics: pd.DataFrame | None = None
@@ -256,6 +270,10 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     if "word" in scores:
         changes = explored.without_each_term(scores["word"], read)
         results = results._replace(without_each_term=changes)
+    if whole.scored:
+        table, measured = scores["sentence"], whole.scored.measured
+        agreed = agreement.estimates(table, measured, confidence=chosen.confidence)
+        results = results._replace(agreement=agreed)
     if whole.number:
         results = results._replace(numbers_of_topics=whole.number.tried)
     if fitted:

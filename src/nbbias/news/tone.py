@@ -105,7 +105,7 @@ def level(
 # --- pairs ------------------------------------------------------------------------------------
 
 #: Begins the name of a group whose sentences that name no group of another bias are meant.
-_ALONE = "alone_"
+ALONE = "alone_"
 
 #: Ends the name of a column of swap effects.
 _SWAP = " swap"
@@ -161,7 +161,7 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
 def _means(
     naming: pd.DataFrame, scored: pd.DataFrame, columns: list[str], groups: Sequence[str]
 ) -> pd.DataFrame:
-    """Mean score and number of scored sentences of every group, by text; see `_ALONE`."""
+    """Mean score and number of scored sentences of every group, by text; see `ALONE`."""
     table = naming[[*SENTENCE, "n", "others"]].merge(scored, on=SENTENCE, how="left")
     group = pd.Index(groups).get_indexer(naming["group"])
     named, alone = group >= 0, table["others"] == 0
@@ -173,7 +173,7 @@ def _means(
     ]
     scores = pd.concat([part[["text_id", "name", *columns]] for part in parts])
     wide = scores.groupby(["text_id", "name"]).agg(["mean", "count"]).unstack("name")
-    names = dict(enumerate([*groups, *(_ALONE + group for group in groups), NEUTRAL]))
+    names = dict(enumerate([*groups, *(ALONE + group for group in groups), NEUTRAL]))
     every = pd.MultiIndex.from_product([columns, ["mean", "count"], names])
     return wide.reindex(columns=every).rename(columns=names, level=2)
 
@@ -197,13 +197,13 @@ def _pair(
     table["score"] = np.where(counted, largest, np.nan)
     for i, group in enumerate(groups):
         table[f"difference_{group}"] = d[:, i]
-        table[f"{_ALONE}{group}"] = alone[:, i]
+        table[f"{ALONE}{group}"] = alone[:, i]
         table[f"beyond_neutral_{group}"] = alone[:, i] - neutral[:, 0]
     if f"{column}{_SWAP}" in means:
         swaps = {side: means[f"{column}{_SWAP}"].reindex(pairs[t]) for side, t in SIDES.items()}
         d, alone, _ = _shifts(swaps, len(groups))
         table[[f"swap_{group}" for group in groups]] = d
-        table[[f"swap_{_ALONE}{group}" for group in groups]] = alone
+        table[[f"swap_{ALONE}{group}" for group in groups]] = alone
     sizes = [f"n{side}_{group}" for side in SIDES for group in groups]
     return table.assign(n=table[sizes].sum(axis=1), reason=reason)
 
@@ -331,12 +331,12 @@ def _cell(
     rows: list[Row] = [{"statistic": "bias", **distance, "values": counted["score"]}]
     signed = {"mean_difference": ("difference_", "difference_", reach)}
     if kind["measure"] == "sentiment":
-        signed["difference_beyond_neutral"] = ("beyond_neutral_", _ALONE, 2 * reach)
+        signed["difference_beyond_neutral"] = ("beyond_neutral_", ALONE, 2 * reach)
     for group in groups:
         for statistic, (column, moved, end) in signed.items():
             values = counted[f"{column}{group}"].astype(float)
             own_change = counted[f"{moved}{group}"].where(values.notna())
-            swap = f"swap_{_ALONE if _SHIFTS[statistic] else ''}{group}"
+            swap = f"swap_{ALONE if _SHIFTS[statistic] else ''}{group}"
             parts = {"": (values, own_change)}
             if swap in counted and not kind["column"].endswith(MASKED):
                 both = (stats.decompose(part, counted[swap]) for part in (values, own_change))

@@ -1,3 +1,4 @@
+from .agreement import multitrait_multimethod as multitrait_multimethod
 from .crossed import (
     crossed_mean as crossed_mean,
     crossed_spread as crossed_spread,

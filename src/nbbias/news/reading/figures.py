@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from nbbias import tables
@@ -87,6 +89,44 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
         without_markdown(sentences.distances(rows)[0]),
         figures.caption(rows, caption, of="articles", band=by),
     )
+
+
+#: By kind of pair: what its panel is called.
+_KINDS = {"convergent": "one group, two scorers", "discriminant": "two biases, one scorer"}
+
+#: Pairs of a kind that are drawn, those with most articles.
+_MOST_PAIRS = 15
+
+
+def agreement(table: pd.DataFrame) -> Drawn:
+    """Draw correlations of the tone over articles, a panel a kind of pair, with their mean."""
+    parts = []
+    articles = table[(table["dimension"] == "articles") & table["estimate"].notna()]
+    for kind, panel in _KINDS.items():
+        rows = articles[articles["statistic"] == f"{kind}_correlation"]
+        mean = articles.loc[articles["statistic"] == f"{kind}_mean", "estimate"]
+        rows = rows.nlargest(_MOST_PAIRS, "n").sort_index()
+        parts.append(rows.assign(panel=panel, reference=mean.squeeze() if len(mean) else None))
+    shown = pd.concat(parts, ignore_index=True)
+    shown = shown.assign(cell=[_pair(row) for row in shown.to_dict("records")])
+    title = "Correlations of the tone towards groups, over articles"
+    return Drawn(
+        figures.claims(shown, "correlation", words={"line": "mean"}, draw=figures.zero, columns=1),
+        shown,
+        f"{title}, with intervals: one group by two scorers, and groups of two biases by one.",
+        title,
+        figures.caption(shown, "correlations of shifts", of="articles"),
+    )
+
+
+def _pair(row: dict[str, Any]) -> str:
+    """Name two measures that are correlated: their groups, then their scorers."""
+    groups, scorers = (
+        " and ".join(dict.fromkeys([row[name], row[f"second_{name}"]]))
+        for name in ("group", "instrument")
+    )
+    people = " and ".join(map(names.people, groups.split(" and ")))
+    return f"{people}: {scorers}"
 
 
 def _panels(rows: pd.DataFrame) -> pd.DataFrame:

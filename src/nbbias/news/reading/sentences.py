@@ -18,11 +18,13 @@ from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.news import claims
+from nbbias.news.agreement import LEVELS
 from nbbias.news.corpus import ARTICLE
 from nbbias.news.fits import TEXTS_A_TOPIC, Number
 from nbbias.params import Texts
 from nbbias.reading import names, phrases, significance
 from nbbias.reading.prose import render, render_plain
+from nbbias.stats.agreement import DIFFERENCE
 
 #: The statistic of each measure that leads, in the order of what leads a page.
 LEADS = {
@@ -195,6 +197,47 @@ def spreads(estimates: pd.DataFrame) -> list[str]:
     rows = rows[~rows["estimate"].between(*_ALIKE)].drop_duplicates(["model", "estimate"])
     rows = rows[(rows["ci_low"] > 1) | (rows["ci_high"] < 1)]
     return [render("news.spreads", rows=rows.to_dict("records"))] if len(rows) else []
+
+
+def agreement(table: pd.DataFrame) -> tuple[str, list[str]]:
+    """Say in a heading whether scores of tone follow the group or the scorer; then by how much.
+
+    Of correlations on articles, and of means of models, if these were measured. Either is said
+    where the difference is significant and the larger mean correlation is above 0.
+
+    Examples
+    --------
+    >>> row = {"dimension": "articles", "confidence": 0.95, "n": 40, "instrument": "a, b",
+    ...        "reason": None, "p_value": 0.001}
+    >>> ends = {"convergent_mean": (0.5, 0.4, 0.6), "discriminant_mean": (0.1, 0, 0.2)}
+    >>> ends |= {"validity_difference": (0.4, 0.3, 0.5)}
+    >>> named = ["estimate", "ci_low", "ci_high"]
+    >>> rows = [row | {"statistic": of} | dict(zip(named, ends[of])) for of in ends]
+    >>> agreement(pd.DataFrame(rows))[0]
+    'Scores of tone followed the group more than the scorer'
+    """
+    articles, models = (_means(table, level) for level in LEVELS)
+    difference = articles[DIFFERENCE]
+    if difference["ci_low"] > 0 and articles["convergent"]["ci_low"] > 0:
+        followed = "group"
+    elif difference["ci_high"] < 0 and articles["discriminant"]["ci_low"] > 0:
+        followed = "scorer"
+    else:
+        followed = "neither" if pd.notna(difference["estimate"]) else ""
+    said = [render("news.agreed", followed=followed, difference=difference, **_pairs(articles))]
+    if followed and pd.notna(models[DIFFERENCE]["estimate"]):
+        said.append(render("news.agreed_models", difference=models[DIFFERENCE], **_pairs(models)))
+    return render("news.agreement", followed=followed), said
+
+
+def _means(table: pd.DataFrame, level: str) -> dict[str, dict[str, Any]]:
+    """Return the mean correlations of a level, and their difference, by kind."""
+    rows = table[table["dimension"] == level].to_dict("records")
+    return {str(row["statistic"]).removesuffix("_mean"): row for row in rows}
+
+
+def _pairs(means: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return {kind: means[kind] for kind in ("convergent", "discriminant")}
 
 
 def _about(name: str, rows: pd.DataFrame, mde: pd.Series) -> str:

@@ -66,6 +66,20 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     )
 
 
+def agreement(table: pd.DataFrame) -> Table:
+    """Return the mean correlations of `news.agreement`, on articles and on models."""
+    rows = table[~table["statistic"].str.endswith("_correlation")]
+    caption = reading.caption(rows, study="news_bias", name="agreement")
+    return readable(
+        rows,
+        ["dimension", "statistic", "instrument"],
+        rows=None,
+        title=caption.title,
+        note=caption.note,
+        labels=caption.labels,
+    )
+
+
 def losses(table: pd.DataFrame) -> pd.DataFrame:
     """Add up what was excluded at each level over models, with the steps in words.
 

@@ -1,0 +1,126 @@
+"""Multitrait–multimethod correlations: against scipy, a plain jackknife, and a known truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+
+from nbbias import stats
+from nbbias.stats.agreement import MEASURE
+
+#: Two groups of one bias and one of another, each by two scorers.
+NAMES = [
+    *(("gender", group, scorer) for group in ("female", "male") for scorer in "ab"),
+    *(("race", "Black", scorer) for scorer in "ab"),
+]
+
+
+def simulated(
+    rng: np.random.Generator, n: int, *, trait: float, method: float, models: int = 1
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Measures of `n` articles by shares of variance, half of each shared by an article's texts."""
+
+    def part(k: int) -> np.ndarray:
+        shared, own = rng.normal(size=(n, 1, k)), rng.normal(size=(n, models, k))
+        return ((shared + own) / np.sqrt(2)).reshape(n * models, k)
+
+    values = np.sqrt(trait) * part(3).repeat(2, axis=1) + np.sqrt(method) * np.tile(part(2), 3)
+    values += np.sqrt(1 - trait - method) * part(6)
+    columns = pd.MultiIndex.from_tuples(NAMES, names=MEASURE)
+    return pd.DataFrame(values, columns=columns), np.arange(n).repeat(models)
+
+
+def by_statistic(table: pd.DataFrame) -> pd.DataFrame:
+    return table.set_index("statistic")
+
+
+def test_correlations_are_those_of_scipy_and_their_means() -> None:
+    values, articles = simulated(np.random.default_rng(1), 30, trait=0.4, method=0.2)
+    table = stats.multitrait_multimethod(values, clusters=articles, ranks=True, confidence=0.95)
+    pairs = table.dropna(subset="first")
+    expected = scipy.stats.spearmanr(values.to_numpy()).statistic
+    ends = pairs[["first", "second"]].to_numpy(int).T
+    assert pairs["estimate"].to_numpy() == pytest.approx(expected[tuple(ends)])
+    # By hand: women, men, Black people by a and b (0 to 5); no woman beside a man.
+    convergent = np.mean([expected[0, 1], expected[2, 3], expected[4, 5]])
+    discriminant = np.mean([expected[at] for at in ((0, 4), (2, 4), (1, 5), (3, 5))])
+    means = by_statistic(table)["estimate"]
+    assert means["convergent_mean"] == pytest.approx(convergent)
+    assert means["discriminant_mean"] == pytest.approx(discriminant)
+    assert means["validity_difference"] == pytest.approx(convergent - discriminant)
+    assert len(pairs) == 3 + 4 + 4
+
+
+def test_intervals_are_those_of_a_plain_jackknife_over_articles() -> None:
+    values, articles = simulated(np.random.default_rng(2), 25, trait=0.3, method=0.3, models=3)
+    models = np.tile(np.arange(3), 25)
+    values.iloc[::7, 4] = np.nan
+    table = by_statistic(
+        stats.multitrait_multimethod(values, clusters=articles, strata=models, confidence=0.9)
+    )
+    deviations = values - values.groupby(models).transform("mean")
+    # Women's and men's measures are whole; of Black people's by the first scorer some are missing.
+    whole = values.dropna()
+    of_four = whole - whole.groupby(models[whole.index]).transform("mean")
+
+    def difference(kept: np.ndarray) -> float:
+        def r(first: int, second: int) -> float:
+            table = of_four if 4 in (first, second) else deviations
+            table = table[kept[table.index]]
+            return float(table.iloc[:, first].corr(table.iloc[:, second]))
+
+        discriminant = np.mean([r(0, 4), r(2, 4), r(1, 5), r(3, 5)])
+        return float(np.mean([r(0, 1), r(2, 3), r(4, 5)]) - discriminant)
+
+    others = np.array([difference(articles != article) for article in range(25)])
+    error = np.sqrt(24 / 25 * ((others - others.mean()) ** 2).sum())
+    row = table.loc["validity_difference"]
+    half = scipy.stats.t.ppf(0.95, 24) * error
+    assert row["estimate"] == pytest.approx(difference(articles >= 0))
+    assert row["ci_high"] - row["estimate"] == pytest.approx(half)
+    assert row["p_value"] == pytest.approx(2 * scipy.stats.t.sf(abs(row["estimate"]) / error, 24))
+
+
+@pytest.mark.parametrize(("trait", "method"), [(0.6, 0.0), (0.0, 0.6), (0.3, 0.3)])
+def test_a_simulated_trait_is_distinguished_from_a_scorer(trait: float, method: float) -> None:
+    rng = np.random.default_rng(3)
+    rows = []
+    for _ in range(60):
+        values, articles = simulated(rng, 40, trait=trait, method=method)
+        table = stats.multitrait_multimethod(values, clusters=articles, confidence=0.95)
+        rows.append(by_statistic(table).loc["validity_difference", ["ci_low", "ci_high"]])
+    low, high = np.array(rows, dtype=float).T
+    truth = trait - method
+    assert ((low <= truth) & (truth <= high)).mean() >= 0.88
+    if trait == method:
+        assert ((low > 0) | (high < 0)).mean() <= 0.12
+    else:
+        assert (low > 0 if trait > method else high < 0).mean() >= 0.9
+
+
+def test_what_cannot_be_compared_says_why() -> None:
+    values, articles = simulated(np.random.default_rng(4), 30, trait=0.4, method=0.2)
+    one_scorer = values.loc[:, values.columns.get_level_values("method") == "a"]
+    table = by_statistic(
+        stats.multitrait_multimethod(one_scorer, clusters=articles, confidence=0.95)
+    )
+    assert table.loc["validity_difference", "reason"] == "needs two methods of one trait"
+    one_bias = values["gender"]
+    one_bias.columns = pd.MultiIndex.from_tuples(NAMES[:4], names=MEASURE)
+    table = by_statistic(stats.multitrait_multimethod(one_bias, clusters=articles, confidence=0.95))
+    assert table.loc["validity_difference", "reason"] == "needs two traits by one method"
+    # One article in which a scorer says something is no variance, and few clusters no interval.
+    hardly = values.copy()
+    hardly.iloc[:, 4] = 0.0
+    hardly.iloc[3, 4] = 1.0
+    pairs = stats.multitrait_multimethod(hardly, clusters=articles, confidence=0.95)
+    lost = pairs[(pairs["first"] == 4) | (pairs["second"] == 4)]
+    assert lost["estimate"].isna().all()
+    assert lost["reason"].str.contains("differ in one").all()
+    few = stats.multitrait_multimethod(
+        values.head(6), clusters=articles[:6], ranks=True, confidence=0.95, fewest=4
+    )
+    assert few["estimate"].notna().all()
+    assert few["ci_low"].isna().all()
