@@ -23,12 +23,16 @@ MEANS = {
         *("bias", "share_difference"),
         *("share_difference_passages", "omission_difference", "first_mention_difference"),
         *("prejudice_share", "mean_difference", "difference_beyond_neutral"),
+        *("diversity", "diversity_difference", "diversity_difference_beyond_others"),
     },
     "biased_prompts": {
         *("refusal_rate", "refusal_rate_change", "prejudice_share"),
         *("prejudice_share_change_paired", "share_difference_change", "mean_difference_change"),
     },
-    "cogs": {"distance", "baseline", "difference", "share", "share_raw", "position_share"},
+    "cogs": {
+        *("distance", "baseline", "difference", "share", "share_raw", "position_share"),
+        *("diversity", "diversity_difference"),
+    },
     "llmbi": {
         *("index", "dimension_mean", "difference", "index_corrected", "difference_corrected")
     },

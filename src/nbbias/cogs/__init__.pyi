@@ -1,5 +1,6 @@
 from . import (
     affinity as affinity,
+    diversity as diversity,
     figures as figures,
     masked as masked,
     params as params,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nbbias import params, reading, tables as contracts
-from nbbias.cogs import affinity, masked, people, rbs, suite as suites, tables, visible
+from nbbias.cogs import affinity, diversity, masked, people, rbs, suite as suites, tables, visible
 from nbbias.cogs.params import Cogs, available_parts
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
@@ -190,10 +190,13 @@ def _measure(chosen: Cogs) -> Results:
     distances = visibility = losses = choices = None
     if "rbs" in chosen.parts:
         distances = rbs.distances(answers, model=model, device=device)
-        silent = rbs.distances(masked.answers(answers), model=model, device=device)
+        unnamed = masked.answers(answers)
+        silent = rbs.distances(unnamed, model=model, device=device)
         estimated += [rbs.rbs(distances, by_task=split, **options) for split in (False, True)]
         estimates_masked = masked.estimates(silent, **options)
         estimated.append(contracts.Estimated(estimates_masked, pd.DataFrame()))
+        unlike = diversity.diversity(unnamed, model=model, device=device)
+        estimated.append(diversity.estimate(unlike, **options))
     if "visibility" in chosen.parts:
         levels = visible.levels(answers, suite, model=model)
         visibility = visible.visibility(levels, answers, confidence=chosen.confidence)

@@ -204,7 +204,7 @@ def distances(
     """
     vectors = embeddings.embed(answers["text"], model=model, device=device)
     writer = ["model", *([SETTING] if SETTING in answers else [])]
-    cells, totals = _sums(answers, vectors, [*writer, *INSTANCE, "axis", "identity"])
+    cells, totals = sum_vectors(answers, vectors, [*writer, *INSTANCE, "axis", "identity"])
     defaults = cells[cells["identity"].isna()].drop(columns=["axis", "identity"])
     asked = answers.dropna(subset=["identity"])[["axis", "identity"]].drop_duplicates()
     grid = answers[[*writer, *INSTANCE]].drop_duplicates().merge(asked, how="cross")
@@ -233,10 +233,16 @@ def distances(
     )
 
 
-def _sums(
+def sum_vectors(
     answers: pd.DataFrame, vectors: np.ndarray, keys: list[str]
 ) -> tuple[pd.DataFrame, np.ndarray]:
-    """Add up the vectors of the repeats of one prompt; the last sum is of no answer: NaN."""
+    """Add up the vectors of the repeats of one prompt; the last sum is of no answer: NaN.
+
+    Returns
+    -------
+    (cells, sums)
+        Of each prompt the `keys`, the row `at` of its sum, and `n` answers.
+    """
     there = np.isfinite(vectors).all(axis=1)
     present = answers.loc[there, keys]
     number = present.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()

@@ -179,6 +179,25 @@ def nearest(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.nearest", **_preferences(estimates, "rbs", "model"))
 
 
+def alike(estimates: pd.DataFrame) -> str:
+    """Say as whom models write texts that are most alike: the heading of its section.
+
+    Examples
+    --------
+    >>> row = {"measure": "diversity", "statistic": "diversity_spread", "model": "m",
+    ...        "bias": "gender", "group": "man", "task": None, "topic": None, "estimate": 0.1,
+    ...        "evaluator": None, "prompt": None, "p_adjusted": 0.01, "confidence": 0.95,
+    ...        "reason": None, "p_value": 0.01}
+    >>> alike(pd.DataFrame([row]))
+    "m's texts were most alike where it wrote as men"
+    """
+    of_default = estimates[estimates["statistic"] == "diversity_difference"]
+    flattened = significance.significant(of_default[of_default["estimate"] < 0])
+    counts = {"flattened": len(flattened), "tested": len(of_default.dropna(subset="estimate"))}
+    named = _preferences(estimates, "diversity_spread", "model")
+    return prose.render("cogs.alike", **named, **counts)
+
+
 def preferred(estimates: pd.DataFrame) -> str:
     """Say which judges prefer the texts of some identity: the heading of its section."""
     return prose.render("cogs.preferred", **_preferences(estimates, "abs", "evaluator"))

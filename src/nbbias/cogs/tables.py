@@ -18,6 +18,9 @@ from nbbias.reading import Table, names, significance
 #: What a score is the spread of.
 PARTS = {"rbs": "distance", "abs": "share"}
 
+#: Measures of writers' texts.
+OF_WRITERS = ("rbs", "diversity")
+
 #: Significant scores of writers, and of judges, that lead a page.
 _LEADING = 2
 
@@ -90,8 +93,8 @@ def pooled(estimates: pd.DataFrame) -> pd.DataFrame:
 def compared(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the rows over all tasks: of writers by setting, of judges all writers together."""
     rows = over_all(estimates)
-    of_judges = rows["measure"] == "abs"
-    return pd.concat([by_setting(rows[rows["measure"] == "rbs"]), pooled(rows[of_judges])])
+    of_judges, of_writers = rows["measure"] == "abs", rows["measure"].isin(OF_WRITERS)
+    return pd.concat([by_setting(rows[of_writers]), pooled(rows[of_judges])])
 
 
 def leading(scores: pd.DataFrame) -> pd.DataFrame:
@@ -196,6 +199,7 @@ def answers(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {
     "masked": ["rbs_masked"],
+    "diversity": ["diversity_spread", "diversity", "diversity_difference"],
     "distances": ["distance"],
     "differences": ["difference"],
     "orders": ["abs_raw", "position"],
@@ -210,7 +214,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
 
     N counts instances; of judges, all writers together are shown.
     """
-    of_writers = estimates["measure"].eq("rbs").any()
+    of_writers = estimates["measure"].isin(OF_WRITERS).any()
     who = ["model", "prompt"] if of_writers else ["evaluator"] * (name != "agreement")
     words = reading.caption(estimates, study="cogs", name=name)
     labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNITS}

@@ -25,6 +25,7 @@ Row = dict[str, Any]
 #: Statistics whose two groups, where there are just two, mirror each other: one test.
 MIRRORED: tuple[str, ...] = ("share_difference", "share_difference_passages")
 MIRRORED += ("omission_difference", "first_mention_difference")
+MIRRORED += ("diversity_difference_beyond_others",)
 
 
 class Level(NamedTuple):
@@ -159,6 +160,39 @@ def why_none(subset: pd.DataFrame) -> str:
     subset = subset[subset["seed"] == subset["seed"].iloc[0]] if "seed" in subset else subset
     reasons = subset["reason"].dropna().value_counts()
     return "; ".join(f"{reason} ({n})" for reason, n in reasons.items()) or "no pairs"
+
+
+def compare_articles(values: pd.Series, naming: np.ndarray, *, confidence: float) -> Row:
+    """Compare the mean over the articles about a group with that over all others: Welch's *t*.
+
+    Parameters
+    ----------
+    values
+        A value an article, which is in its index.
+    naming
+        Whether the article is about the group.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    dict
+        A row of ESTIMATES, whose estimate is the mean of its `values`.
+
+    Examples
+    --------
+    >>> values = pd.Series([1.0, 2, 4, 5], index=["a", "b", "c", "d"])
+    >>> row = compare_articles(values, np.array([True, True, False, False]), confidence=0.95)
+    >>> row["estimate"], float(row["values"].mean())
+    (-3.0, -3.0)
+    """
+    first, second = values[naming], values[~naming]
+    result = stats.two_sample(first, second, pooled=False, confidence=confidence)
+    row: Row = {"null": 0.0, **result.row()}
+    if np.isfinite(result.estimate):
+        weight = len(naming) * np.where(naming, 1 / len(first), -1 / len(second))
+        row["values"] = values * weight
+    return row
 
 
 def ratio(part: Any, whole: Any) -> Any:

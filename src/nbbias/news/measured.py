@@ -13,6 +13,7 @@ from nbbias.news import (
     agreement,
     claims,
     corpus,
+    diversity,
     fits,
     labels,
     sample,
@@ -284,6 +285,12 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         results = results._replace(label_accuracy=accuracy)
     if chosen.originals_path == tables.SAMPLE:
         results = results._replace(simulated=sample.compare_with_truth(results.estimates))
+    if chosen.diversity:
+        options: dict[str, Any] = {"device": chosen.device, "confidence": chosen.confidence}
+        result = diversity.estimate(read, model=chosen.embedding_model, **options)
+        estimates = pd.concat([results.estimates, result.estimates], ignore_index=True)
+        units = pd.concat([results.units, result.units], ignore_index=True)
+        results = results._replace(estimates=estimates, units=units)
     return results
 
 

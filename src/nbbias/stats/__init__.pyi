@@ -4,6 +4,7 @@ from .crossed import (
     crossed_spread as crossed_spread,
     random_facets as random_facets,
 )
+from .diversity import pairwise_distances as pairwise_distances
 from .estimate import Estimate as Estimate
 from .families import (
     adjust as adjust,

@@ -281,6 +281,24 @@ def models(compared: pd.DataFrame) -> str:
     return render("news.models", k=k, n=len(rows), reference=[*rows["reference"].unique()])
 
 
+def alike(estimates: pd.DataFrame) -> str:
+    """Say in a heading about whom answers are more alike than human articles.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "model": "m", "statistic": "diversity_difference",
+    ...        "measure": "diversity", "group": "female", "estimate": -0.1, "p_adjusted": 0.01,
+    ...        "confidence": 0.95, "ci_low": -0.15, "ci_high": -0.05, "df": 40.0, "reason": None}
+    >>> alike(pd.DataFrame([row, row | {"group": "male", "p_adjusted": 0.2}]))
+    "In one of two tests answers were more alike than human articles (m's about women)"
+    """
+    rows = estimates[estimates["statistic"] == "diversity_difference"].dropna(subset="p_adjusted")
+    mde = significance.minimum_detectable_effect(rows).agg(["min", "max"]).tolist()
+    flattened = significance.significant(rows[rows["estimate"] < 0])
+    flattened = flattened.assign(people=flattened["group"].map(names.people))
+    return render("news.alike", rows=flattened.to_dict("records"), n=len(rows), mde=mde)
+
+
 # --- what counts, and what was simulated ------------------------------------------------------
 
 

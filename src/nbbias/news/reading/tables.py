@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import reading, stats
-from nbbias.news import claims
+from nbbias.news import claims, diversity
 from nbbias.reading import Table, readable
 from nbbias.tables import read_published
 
@@ -19,6 +19,7 @@ _OF_ESTIMATES = {
     "differences": ["share_difference"],
     "equal length": ["share_difference_passages", "omission_difference"],
     "first": ["first_mention_difference"],
+    "diversity": [*diversity.STATISTICS],
     "distance": ["bias"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
     "shifts": [
@@ -37,8 +38,8 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     table
         ESTIMATES.
     name
-        ``"differences"``, ``"equal length"``, ``"first"``, ``"distance"``, ``"prejudice"`` or
-        ``"shifts"``.
+        ``"differences"``, ``"equal length"``, ``"first"``, ``"diversity"``, ``"distance"``,
+        ``"prejudice"`` or ``"shifts"``.
     measures
         The measures of the level.
 

@@ -1,0 +1,93 @@
+"""How alike texts about a group are: by hand, at equal length, and where a group is flattened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import pdist
+from scipy.stats import ttest_ind
+
+from nbbias import news
+from nbbias.text import embeddings
+
+
+def random_vector(text: str) -> np.ndarray:
+    own = np.random.default_rng(np.frombuffer(text.encode(), np.uint8)).standard_normal(8)
+    return own + 3 * np.eye(8)[0] * ("again" in text)
+
+
+@pytest.fixture(autouse=True)
+def simulated_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    def embed(texts: Iterable[str], **_: object) -> np.ndarray:
+        vectors = np.array([random_vector(text) for text in texts])
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    monkeypatch.setattr(embeddings, "embed", embed)
+    monkeypatch.setattr(embeddings, "instrument", lambda _: "simulated")
+
+
+def estimated(originals: Sequence[str], generated: Sequence[str]) -> pd.DataFrame:
+    stories = pd.DataFrame(
+        {"source": "s", "article_id": [f"{i:02}" for i in range(len(originals))]}
+    )
+    answers = stories.assign(model="m", prompt="p", sample=1, text=generated)
+    read = news.annotate(
+        news.pair(stories.assign(text=originals), answers), lexicon=news.lexicon(["gender"])
+    )
+    rows = news.diversity.estimate(read, confidence=0.95).estimates
+    return rows.set_index(["statistic", "group"])
+
+
+def test_texts_about_a_group_are_compared_at_equal_length() -> None:
+    originals = [
+        *(f"She has {n} oranges today" for n in range(5)),
+        *(f"He is {n}" for n in range(4)),
+    ]
+    generated = [
+        *(f"She ate {n} and left" for n in range(5)),
+        *(f"He had {n} plums" for n in range(4)),
+    ]
+    rows = estimated([*originals, "She met him"], [*generated, "He met her"])  # the last is a tie
+
+    def mean(texts: list[str]) -> float:
+        return float(pdist(np.array([random_vector(text) for text in texts]), "cosine").mean())
+
+    women = mean([f"She ate {n} and left" for n in range(5)]), mean(originals[:5])
+    men = mean([f"He had {n}" for n in range(4)]), mean(originals[5:])
+    assert rows.loc[("diversity", "female"), ["estimate", "null"]].tolist() == pytest.approx(women)
+    assert rows.loc[("diversity", "male"), ["estimate", "null"]].tolist() == pytest.approx(men)
+    difference = rows.loc["diversity_difference"]["estimate"]
+    assert difference["female"] == pytest.approx(women[0] - women[1])
+    beyond = rows.loc["diversity_difference_beyond_others"]
+    expected = difference["female"] - difference["male"]
+    assert beyond["estimate"].tolist() == pytest.approx([expected, -expected])
+    assert rows.loc["diversity_difference", "n"].tolist() == [5, 4]
+
+
+def test_a_flattened_group_is_found_and_no_other() -> None:
+    her, his = [[f"{who} saw {n}" for n in range(30)] for who in ("She", "He")]
+    generated = [*(f"She again {n}" for n in range(30)), *(f"He met {n}" for n in range(30))]
+    rows = estimated([*her, *his], generated)
+    assert rows.loc[("diversity_difference", "female"), "ci_high"] < 0
+    ends = rows.loc[("diversity_difference", "male"), ["ci_low", "ci_high"]]
+    assert ends.iloc[0] < 0 < ends.iloc[1]
+    assert (rows.loc["diversity_difference_beyond_others", "p_adjusted"] < 0.01).all()
+
+
+def test_articles_about_a_group_are_compared_with_all_others() -> None:
+    values = pd.Series(np.random.default_rng(4).normal(size=9), index=list("abcdefghi"))
+    naming = np.arange(9) < 4
+    row = news.claims.compare_articles(values, naming, confidence=0.95)
+    welch = ttest_ind(values[naming], values[~naming], equal_var=False)
+    assert [row["statistic_value"], row["p_value"]] == pytest.approx(
+        [welch.statistic, welch.pvalue]
+    )
+
+
+def test_groups_without_articles_have_a_reason() -> None:
+    for generated in (["He left"] * 2, ["It rained"] * 2):
+        rows = estimated(["He came", "He saw"], generated)
+        assert rows["estimate"].isna().all() and rows["reason"].notna().all()
