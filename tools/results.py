@@ -76,7 +76,8 @@ PAGES = {
         "biasalert/crows_pairs",
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
         "Changing the group, and with it the stereotype, hardly changes how often this classifier "
-        "flags a sentence, so a share of flagged texts is not a share of texts that stereotype.",
+        "flags a sentence. A share of flagged texts is therefore not a share of texts that "
+        "stereotype.",
         data=("redditbias", "crows_pairs"),
         note=_TRAINED,
     ),
