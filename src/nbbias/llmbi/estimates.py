@@ -17,14 +17,8 @@ import pandas as pd
 from scipy.stats import studentized_range
 
 from nbbias import stats, tables
+from nbbias.llmbi import scoring
 from nbbias.llmbi.params import CLASSIFIER
-from nbbias.llmbi.scoring import (
-    compare_with_prose,
-    neutral_pools,
-    prose,
-    score_answers,
-    score_texts,
-)
 from nbbias.stats import SCORER_BIAS, InferenceSettings
 from nbbias.tables.provenance import measuring_version
 from nbbias.text import substitution
@@ -101,8 +95,8 @@ def estimates(
     """
     level = inference.confidence
     whole = _weigh(scores, aggregation)
-    whole = whole.assign(pool=neutral_pools(whole, reference, **formula))
-    with_prose = scores.assign(pool=neutral_pools(scores, reference, **formula))
+    whole = whole.assign(pool=scoring.neutral_pools(whole, reference, **formula))
+    with_prose = scores.assign(pool=scoring.neutral_pools(scores, reference, **formula))
     rows = [*_index_rows(whole, "", level), *_dimensions(with_prose, level)]
     if swaps is not None:
         b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
@@ -183,7 +177,7 @@ def swap_effects(measured: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFr
 @tables.stage
 def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> pd.DataFrame:
     def size(texts: pd.Series, scorer: str) -> pd.Series:
-        return score_texts(texts, scorer=scorer)["polarity"].abs()
+        return scoring.score_texts(texts, scorer=scorer)["polarity"].abs()
 
     sizes = {f"swap_{scorer}": partial(size, scorer=scorer) for scorer in scorers}
     return substitution.score_texts(texts, lexicon=substitution.load_all_lists(), scores=sizes)
@@ -212,9 +206,9 @@ def _compare(
     # As in the estimate: samples weigh alike in a prompt, prompts in a dimension.
     in_prompt = scored.groupby(["dimension", "prompt"])["score"].transform("size")
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
-    expected = prose(list(scored["pool"]), (1 / in_prompt / in_dimension).to_numpy())
+    expected = scoring.prose(list(scored["pool"]), (1 / in_prompt / in_dimension).to_numpy())
     options: dict[str, Any] = {"minimum": answers["penalty"].min(), "ratio": ratio}
-    result = compare_with_prose(*estimate, expected, confidence=confidence, **options)
+    result = scoring.compare_with_prose(*estimate, expected, confidence=confidence, **options)
     reasons = {
         _SILENT: np.isnan(estimate[0]),
         "no dimension has two prompts": not estimate[2],
@@ -323,7 +317,7 @@ def ranking_swaps(
     dimensions, draws = list(measured["dimension"].unique()), inference.n_permutations
     rows: list[dict[str, Any]] = []
     for model, answers in measured.groupby("model", sort=False):
-        scores = score_answers(answers, **formula)
+        scores = scoring.score_answers(answers, **formula)
         scores["size"] = scores["bias_score"].abs()
         prompts = scores.groupby(["dimension", "prompt"], sort=False)[_PARTS].mean()
         by_dimension = prompts.groupby(level=0, sort=False)

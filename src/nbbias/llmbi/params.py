@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -14,11 +14,6 @@ from nbbias.text.sentiment import INSTRUMENTS, Scorer
 
 #: As the bias score B, the probability that a text is biased, by the classifier of `nbbias detect`.
 CLASSIFIER = "classifier"
-
-if TYPE_CHECKING:
-    BiasScorer = str
-else:
-    BiasScorer = Literal[(*INSTRUMENTS, CLASSIFIER)]
 
 
 class Llmbi(Parameters):
@@ -49,10 +44,8 @@ class Llmbi(Parameters):
         "mean",
         description="how weighted bias scores combine: mean (Listing 1) or sum (formula 2.2)",
     )
-    bias_scorer: BiasScorer = Field(
-        "textblob",
-        description="scorer of the bias score B: its polarity, or the probability of bias by the "
-        "classifier of nbbias detect",
+    bias_scorer: Literal[(*INSTRUMENTS, CLASSIFIER)] = Field(  # type: ignore[valid-type]
+        "textblob", description="scorer of the bias score B; classifier: probability of bias"
     )
     sentiment_scorer: Scorer = Field("textblob", description="scorer of the sentiment term S")
     second_scorer: Scorer = Field("vader", description="second scorer, for both B and S")

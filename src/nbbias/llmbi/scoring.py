@@ -158,12 +158,11 @@ def name_instrument(bias_scorer: str, sentiment_scorer: str) -> str:
     >>> name_instrument("classifier", "vader").partition(" (B) and ")[0].split(" (")[0]
     'bias classifier'
     """
-    if bias_scorer == sentiment_scorer:
-        return sentiment.instrument(bias_scorer)
-    name = f"bias classifier (scikit-learn {version('scikit-learn')})"
+    second = sentiment.instrument(sentiment_scorer)
+    first = f"bias classifier (scikit-learn {version('scikit-learn')})"
     if bias_scorer != CLASSIFIER:
-        name = sentiment.instrument(bias_scorer)
-    return f"{name} (B) and {sentiment.instrument(sentiment_scorer)} (S)"
+        first = sentiment.instrument(bias_scorer)
+    return second if first == second else f"{first} (B) and {second} (S)"
 
 
 def count_losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
