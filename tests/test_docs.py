@@ -138,6 +138,9 @@ def test_what_papers_say_is_where_the_page_says() -> None:
         name for row in rows for name in row["where"].split() if not papers.is_there(name)
     ] == []
     assert {row["verdict"] for row in rows} <= set(papers.VERDICTS)
+    derived = {row["reproduced"] for row in rows} - {"", "no", "not possible"}
+    assert len(derived) >= 10 and all(map(papers.is_there, derived))
+    assert not papers.is_there("tests/test_docs.py::test_nothing")
     reason = [
         row["remark"] or "docs/" in row["where"] for row in rows if row["verdict"] != "faithful"
     ]

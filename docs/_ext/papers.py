@@ -22,6 +22,13 @@ VERDICTS = {
     "missing": "not here",
 }
 
+#: Whether printed numbers were derived again; a test or a page of results says yes.
+REPRODUCED = {
+    "yes": "a test or a page of results derives the printed numbers again",
+    "no": "it would take models or tools that were not run here",
+    "not possible": "the texts, labels or answers behind them are not public",
+}
+
 #: Each paper's title and link, and which of its numbers could be computed again.
 PAPERS = {
     "Fang et al. 2024": "*Bias of AI-generated content*, "
@@ -56,18 +63,23 @@ PAPERS = {
 def rows() -> list[dict[str, str]]:
     """Return the rows.
 
-    `paper`, `place`, `says`, `theirs` and `ours` (numbers), `verdict`, `where` (names), `remark`.
+    `paper`, `place`, `says`, `theirs` and `ours` (numbers), `verdict`, `reproduced` (the test or
+    page that does it, another of `REPRODUCED`, or nothing where no result is printed), `where`
+    (names), `remark`.
     """
     text = (ROOT / "docs/papers.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
 def is_there(name: str) -> bool:
-    """Tell whether a name of `where` is a file, something to import, or a parameter of a study.
+    """Tell whether a name is a file, a test, something to import, or a parameter of a study.
 
     Data files start at ``src/nbbias``, all others at the root; ``generate`` has parameters, too,
     and ``results`` stands for what `measure` returns.
     """
+    if "::" in name:
+        path, _, test = name.partition("::")
+        return f"\ndef {test}(" in (ROOT / path).read_text(encoding="utf-8")
     if "/" in name:
         return (ROOT / "src/nbbias" / name).exists() or (ROOT / name).is_file()
     first, *path = name.split(".")
@@ -121,12 +133,15 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
     by_paper: dict[str, list[dict[str, str]]] = {paper: [] for paper in PAPERS}
     for row in rows():
         by_paper[row["paper"]].append(row)
-    yield from ("; ".join(f"**{name}**: {what}" for name, what in VERDICTS.items()) + ".", "")
-    yield f"| paper | {' | '.join(VERDICTS)} |"
-    yield "| --- |" + " ---: |" * len(VERDICTS)
+    for words in (VERDICTS, REPRODUCED):
+        yield from ("; ".join(f"**{name}**: {what}" for name, what in words.items()) + ".", "")
+    yield f"| paper | {' | '.join(VERDICTS)} | reproduced |"
+    yield "| --- |" + " ---: |" * (len(VERDICTS) + 1)
     for paper, table in by_paper.items():
         counts = Counter(row["verdict"] for row in table)
-        cells = (str(counts[name]) for name in VERDICTS)
+        printed = Counter(_reproduced(row) for row in table if row["reproduced"])
+        cells = [str(counts[name]) for name in VERDICTS]
+        cells.append(f"{printed['yes']} of {printed.total()}" if printed else "")
         yield f"| [{paper}](#{paper.lower().replace('.', '').replace(' ', '-')}) | " + (
             " | ".join(cells) + " |"
         )
@@ -140,13 +155,21 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
             yield ":::"
 
 
+def _reproduced(row: Mapping[str, str]) -> str:
+    return "yes" if "/" in row["reproduced"] else row["reproduced"]
+
+
 def _table(
     table: list[dict[str, str]], documented: Mapping[int, str], faces: Collection[str]
 ) -> Iterator[str]:
-    yield "| place | the paper says | theirs | ours | verdict | here | where |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield "| place | the paper says | theirs | ours | verdict | reproduced | here | where |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
     for row in table:
-        where = ", ".join(link(name, documented, faces) for name in row["where"].split())
-        keys = ("place", "says", "theirs", "ours", "verdict", "remark")
-        cells = [row[key].replace("|", r"\|") for key in keys]
+        names = row["where"].split()
+        if (yes := row["reproduced"]) not in {*REPRODUCED, ""}:
+            names = list(dict.fromkeys([*names, yes]))
+        where = ", ".join(link(name, documented, faces) for name in names)
+        keys = ("place", "says", "theirs", "ours", "verdict", "reproduced", "remark")
+        shown = {**row, "reproduced": _reproduced(row)}
+        cells = [shown[key].replace("|", r"\|") for key in keys]
         yield "| " + " | ".join([*cells, where.replace("|", r"\|")]) + " |"
