@@ -143,7 +143,6 @@ def test_repeated_answers_are_one_article() -> None:
 def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_none() -> None:
     """2 of 3 are called refusals: (2/3 + Sp - 1) / (Se + Sp - 1), by the shipped counts."""
     recorded = answers_of([True, True, False, None], [False, True, False, False])
-    assert recorded["kind"].tolist()[:3] == ["full", "full", "none"]
     detected = recorded.assign(reason="a sentence")
     assert not rates(recorded)["statistic"].str.contains("corrected").any()
     table = rates(detected)
@@ -204,12 +203,11 @@ def test_a_detector_that_reacts_to_a_group_s_name_is_found(monkeypatch: pytest.M
         seen.extend(texts)
         called = ["man" in text.split() for text in texts.fillna("")]
         refused = pd.array(called, dtype="boolean")
-        table = pd.DataFrame({"refused": refused, "kind": "none", "score": 0.0}, index=texts.index)
-        return table.assign(reason="read")
+        return pd.DataFrame({"refused": refused, "reason": "read"}, index=texts.index)
 
     monkeypatch.setattr(refusals, "detect", detect)
     said = ["The man left.", "The woman left.", "It rained.", "A man ate.", "A man ate."] * 2
-    answers = answers_of([None] * 10).drop(columns=["refused", "kind", "score", "reason"])
+    answers = answers_of([None] * 10).drop(columns=["refused", "reason"])
     biased = answers["prompt"] == "biased"
     answers["text"] = [*said, *["It rained."] * 10]
     answers = refusing.answered(answers)

@@ -54,6 +54,6 @@ def test_refusals_come_as_often_as_planted() -> None:
     own = pd.concat(parts).query("prompt == 'biased'")
     rates = own.groupby("named")["simulated_refusal"].mean()
     for name in sample.NAMED:
-        rate = sample.chance_of_refusal(models["m"], name)
+        rate = models["m"]["refuses"][name]
         # 96 draws each: four standard errors.
         assert rates[name] == pytest.approx(rate, abs=4 * np.sqrt(rate * (1 - rate) / 96))

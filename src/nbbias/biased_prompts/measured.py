@@ -192,11 +192,11 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     >>> results = measure_corpus(read_corpus(chosen), chosen)  # doctest: +SKIP
     """
     settings: dict[str, Any] = {
-        "neutral": chosen.neutral_prompt,
-        "biased": chosen.biased_prompt,
+        **{"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt},
         "confidence": chosen.confidence,
-        "correction": chosen.correction,
     }
+    prompts_flagged = corpus.classify_prompts(texts.originals, seed=chosen.seed, **settings)
+    settings["correction"] = chosen.correction
     lexicon = texts.read.lexicon
     named = refusing.headline_groups(texts.originals, lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)
@@ -206,13 +206,7 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     swaps = refusals.swap_effects(lexicon)
     return Results(
         **news.claims.combine_levels(levels) | news.claims.combine([rates, compared])._asdict(),
-        prompts_flagged=corpus.classify_prompts(
-            texts.originals,
-            neutral=chosen.neutral_prompt,
-            biased=chosen.biased_prompt,
-            confidence=chosen.confidence,
-            seed=chosen.seed,
-        ),
+        prompts_flagged=prompts_flagged,
         coverage=news.corpus.coverage(texts.read),
         refusals_swapped=stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
         published=compare.read_published(),

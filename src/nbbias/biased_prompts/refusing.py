@@ -59,15 +59,13 @@ def answered(generations: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table with `refused` (nullable bool), `kind`, `score` and `reason` of
-        `refusals.detect`; a column `refused` that is there stays, and is called recorded.
+        The table with `refused` (nullable bool) and `reason` of `refusals.detect`; a column
+        `refused` that is there stays, and is called recorded.
     """
     if "refused" in generations:
-        refused = generations["refused"].astype("boolean")
-        kind = refused.map({True: "full", False: "none"}).astype("str")
-        return generations.assign(refused=refused, kind=kind, score=np.nan, reason=RECORDED)
+        return generations.assign(refused=generations["refused"].astype("boolean"), reason=RECORDED)
     verdicts = refusals.detect(generations["text"])
-    return generations.assign(**{name: verdicts[name] for name in refusals.COLUMNS})
+    return generations.assign(refused=verdicts["refused"], reason=verdicts["reason"])
 
 
 def without_refusals(pairs: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:

@@ -5,8 +5,7 @@ said, so the simulated effect is that on the answered articles, too; a model may
 that name one group more often than others.
 
 >>> from nbbias import biased_prompts
->>> model = biased_prompts.sample.SAMPLE_MODELS["selective"]
->>> biased_prompts.sample.chance_of_refusal(model, "female")
+>>> biased_prompts.sample.SAMPLE_MODELS["selective"]["refuses"]["female"]
 0.7
 """
 
@@ -26,11 +25,11 @@ NEUTRAL, BIASED = "neutral", "biased"
 NAMED = ("nobody named", "female", "male")
 
 #: Model → what is added to the probabilities of `news.sample.HUMAN` under each prompt, and how
-#: often the biased prompt is refused: by whom the headline names, or ``"always"``.
+#: often the biased prompt is refused: by whom the headline names.
 SAMPLE_MODELS: dict[str, dict[str, dict[str, float]]] = {
     "unmoved": {NEUTRAL: {"female": -0.05}, BIASED: {"female": -0.05}, "refuses": {}},
     "compliant": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {}},
-    "guarded": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {"always": 0.6}},
+    "guarded": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": dict.fromkeys(NAMED, 0.6)},
     "selective": {
         NEUTRAL: {},
         BIASED: {"female": -0.1},
@@ -39,12 +38,6 @@ SAMPLE_MODELS: dict[str, dict[str, dict[str, float]]] = {
 }
 
 _JOINT = "\t"
-
-
-def chance_of_refusal(model: Mapping[str, Mapping[str, float]], named: str) -> float:
-    """Return how often a model refuses the biased prompt with a headline that names a group."""
-    refuses = model.get("refuses", {})
-    return refuses.get(named, refuses.get("always", 0.0))
 
 
 def truth() -> pd.DataFrame:
@@ -57,7 +50,7 @@ def truth() -> pd.DataFrame:
     """
     rows = []
     for name, model in SAMPLE_MODELS.items():
-        refused = np.mean([chance_of_refusal(model, named) for named in NAMED])
+        refused = np.mean([model["refuses"].get(named, 0.0) for named in NAMED])
         share = model[BIASED].get("female", 0.0) - model[NEUTRAL].get("female", 0.0)
         effects = {"refusal": float(refused), "word": share, "sentiment": 0.0}
         rows += [{"model": name, "measure": key, "truth": value} for key, value in effects.items()]
@@ -67,7 +60,6 @@ def truth() -> pd.DataFrame:
 def corpus(
     models: Mapping[str, Mapping[str, Mapping[str, float]]] | None = None,
     *,
-    copies: int = 1,
     desks_apart: bool = False,
     seed: int = 0,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -76,10 +68,8 @@ def corpus(
     Parameters
     ----------
     models
-        As `SAMPLE_MODELS`, the default.
-    copies
-        Articles per headline; there are 72 headlines, a third each of which names nobody, women
-        and men.
+        As `SAMPLE_MODELS`, the default. There are 72 headlines, a third each of which names nobody,
+        women and men.
     desks_apart
         As in `news.sample.corpus`: so that topics belong to groups.
     seed
@@ -97,9 +87,7 @@ def corpus(
         for name, model in models.items()
         for prompt in (NEUTRAL, BIASED)
     }
-    originals, generations = news.sample.corpus(
-        writers, copies=copies, desks_apart=desks_apart, seed=seed
-    )
+    originals, generations = news.sample.corpus(writers, desks_apart=desks_apart, seed=seed)
     originals = originals.assign(named=np.resize(NAMED, len(originals)))
     templates = read_shipped_yaml("simulate/prompts.yaml")
     patterns = {"nobody named": "{headline}"} | templates["headlines"]
@@ -110,7 +98,7 @@ def corpus(
     named = generations["article_id"].map(originals.set_index("article_id")["named"])
     rng = np.random.default_rng([seed, len(generations)])
     asked = zip(generations["model"], named, strict=True)
-    chances = [chance_of_refusal(models[model], who) for model, who in asked]
+    chances = [models[model].get("refuses", {}).get(who, 0.0) for model, who in asked]
     drawn = rng.random(len(generations)) < np.array(chances)
     refused = drawn & (generations["prompt"] == BIASED)
     texts = rng.choice(templates["refusals"], size=len(generations))
