@@ -23,6 +23,7 @@ INDEX |= {"p_value": 0.2, "p_adjusted": 0.2, "instrument": "TextBlob 0.20.1"}
 WARM = INDEX | {"model": "warm_1", "estimate": 0.95, "ci_low": 0.9, "ci_high": 1.0}
 WARM |= {"p_value": 0.001, "p_adjusted": 0.001}
 PLAIN = INDEX | {"model": "<b>", "estimate": 0.48}
+BY_CLASSIFIER = "bias classifier (scikit-learn 1.9.1) (B) and TextBlob 0.20.1 (S)"
 APART: dict[str, Any] = {"statistic": "difference", "model": "warm_1", "group": "<b>", "n": 18}
 APART |= {"estimate": 0.47, "null": 0.0, "ci_low": 0.36, "ci_high": 0.58, "df": 17.0}
 APART |= {"p_value": 0.0002, "p_adjusted": 0.0002, "statistic_value": 9.06}
@@ -53,6 +54,7 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
         "two models": describe(APART, PLAIN, WARM),
         "nothing significant": describe(APART | {"p_adjusted": 0.3}, PLAIN),
         "one model": describe(WARM),
+        "by probability of bias": describe(WARM | {"instrument": BY_CLASSIFIER}),
         "five models": describe(*pairs, *models),
         "corrected": describe(*corrected),
         "nothing measured": describe(PLAIN | blank, APART | blank),
