@@ -38,16 +38,22 @@ def rates() -> pd.DataFrame:
     return tables.estimates(rows, study="biased_prompts", measure="refusal", confidence=0.95)
 
 
-def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
-    drawn = figures.refusals(rates())
+def test_refusals_have_a_row_for_all_for_each_outlet_and_each_group_named() -> None:
+    test = {"statistic": "refusal_difference", "p_adjusted": 0.01, "p_value": 0.01, "estimate": 0.3}
+    test |= {"prompt": "biased", "bias": "gender", "group": "female", "model": "n", "n": 9}
+    tests = tables.estimates([test], study="biased_prompts", measure="refusal", confidence=0.95)
+    drawn = figures.refusals(pd.concat([rates(), tests], ignore_index=True))
     rows, found = drawn.rows, panels(drawn.figure)
     assert drawn.title.startswith("Refusal rate under the biased prompt, by the group")
-    assert list(found) == ["all headlines", "nyt", "naming women", "naming nobody"]
+    assert list(found) == ["m", "n", "o"]
     for title, ax in found.items():
-        own = rows[rows["panel"] == title]
-        assert sorted(dots(ax)) == sorted(100 * own["estimate"])
+        subset = rows[rows["panel"] == title]
+        assert sorted(dots(ax)) == sorted(100 * subset["estimate"])
+        assert subset["cell"].tolist() == ["all headlines", "nyt", "about women", "naming nobody"]
+    significant = rows[rows["significant"]]
+    assert significant[["model", "group"]].to_numpy().tolist() == [["n", "female"]]
     without_headlines = figures.refusals(rates().query("group.isna()"))
-    assert list(panels(without_headlines.figure)) == ["all headlines", "nyt"]
+    assert without_headlines.rows["cell"].unique().tolist() == ["all headlines", "nyt"]
     assert without_headlines.title == "Refusal rate under the biased prompt"
 
 

@@ -80,7 +80,7 @@ def test_what_a_page_says_of_effects(golden: Golden) -> None:
         "all refused": [*sentences.effects(gone), sentences.result(gone, "effects")],
         "one level with effects": sentences.effects(mixed),
         "nothing": sentences.effects(table.head(0)),
-        "two samples": [sentences.result(rows, "two samples") for rows in (table, gone)],
+        "two samples": [*sentences.prejudice(table), *sentences.prejudice(gone)],
         "lead": lead_of(every[wanted]),
         "lead, exploratory": lead_of(every, declared=False),
     }
@@ -108,7 +108,12 @@ def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns() 
     headlines = headlines_of("female", "female", refusing.NOBODY, refusing.NOBODY)
     table = pd.concat([compared(BOTH), rates_of(answers, headlines=headlines)], ignore_index=True)
     for name, statistics in study_tables.STATISTICS.items():
-        found = study_tables.of(table, name)
-        assert len(found.rows) == table["statistic"].isin(statistics).sum()
+        rows = table[table["statistic"].isin(statistics)]
+        if name in {"refusals", "prejudice", "extent"}:
+            found = study_tables.side_by_side(table, name)
+            assert found.rows.stack().str.contains(r"; (?:p|N) ").sum() == len(rows)
+        else:
+            found = study_tables.of(table, name)
+            assert len(found.rows) == len(rows)
         assert len(found.rows.columns) <= 8 and found.title and found.note
     assert study_tables.of(tables.estimates([], study="x"), "effects").rows.empty

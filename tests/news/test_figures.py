@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nbbias import tables
-from nbbias.news import claims, figures, tables as news_tables
+from nbbias.news import figures, tables as news_tables
 from nbbias.reading import figures as reading_figures
 from tests.news.test_words import FOUND, estimated, scored
 from tests.reading.test_figures import labels, markers, rendered
@@ -23,26 +21,12 @@ def biases(**groups: int) -> pd.DataFrame:
     return pd.concat([FOUND[n].assign(bias=bias) for bias, n in groups.items()], ignore_index=True)
 
 
-def chance_of(table: pd.DataFrame) -> pd.DataFrame:
-    """Replicates of every distance that was measured, and a permutation below them."""
-    rows = table[(table["statistic"] == "bias") & table["estimate"].notna()]
-    permuted = rows.assign(null=0.1, null_low=0.05, null_high=0.2, test="sentences permuted")
-    both = [claims.reference(permuted, "permutation")]
-    test = "one model asked twice, 12 articles"
-    both.append(both[0].assign(reference="replicate", null_high=0.3, test=test))
-    return pd.concat(both, ignore_index=True)
-
-
 TABLE = biases(gender=2, race=3)
 COMMON = "share_difference"
 
 
 def differences(table: pd.DataFrame) -> Figure:
     return figures.differences(table, "word").figure
-
-
-def distances(table: pd.DataFrame) -> Figure:
-    return figures.distances(table, chance_of(table)).figure
 
 
 def panels(figure: Figure) -> dict[str, Axes]:
@@ -75,14 +59,13 @@ def on_rows(ax: Axes) -> list[tuple[float, float]]:
     return [(x, y) for x, y in markers(ax) if y % 1 == 0]
 
 
-def assert_draws(ax: Axes, rows: pd.DataFrame, *, band: bool) -> None:
-    """Points, spans and bands are the rows', the first on top."""
+def assert_draws(ax: Axes, rows: pd.DataFrame) -> None:
+    """Points and spans, without bands, are the rows', the first on top."""
     assert len(rows) > 0
     at = range(len(rows) - 1, -1, -1)
     assert on_rows(ax) == list(zip(rows["estimate"], at, strict=True))
     assert spans(ax) == list(zip(rows["ci_low"], rows["ci_high"], strict=True))
-    drawn = list(zip(rows["null_low"], rows["null_high"], strict=True)) if band else []
-    assert bands(ax) == [pytest.approx(pair) for pair in drawn]
+    assert bands(ax) == []
     assert names(ax) == rows["model"].tolist()
 
 
@@ -94,7 +77,7 @@ def test_differences_of_three_groups_are_three_panels_of_their_rows() -> None:
     for group in "abc":
         rows, _ = reading_figures.scaled(of(TABLE, COMMON, "race", group))
         ax = found["race: a" if group == "a" else group]  # both biases have a group of this name
-        assert_draws(ax, rows, band=False)
+        assert_draws(ax, rows)
         further, _ = reading_figures.scaled(of(TABLE, f"{COMMON}_passages", "race", group))
         assert [x for x, y in markers(ax) if y % 1] == further["estimate"].tolist()
 
@@ -108,41 +91,17 @@ def test_a_difference_that_was_not_measured_is_written_not_drawn() -> None:
     assert labels(ax) == ["x", "y"]
 
 
-# --- distances --------------------------------------------------------------------------------
-
-
-def test_distances_stand_beside_the_leading_reference_one_panel_a_bias() -> None:
-    chance = chance_of(TABLE)
-    led = tables.with_chance(TABLE, chance, lead=claims.REFERENCES)
-    drawn = figures.distances(TABLE, chance)
-    found = panels(drawn.figure)
-    assert list(found) == ["gender", "race"]
-    for bias in ("gender", "race"):
-        assert_draws(found[bias], of(led, "bias", bias), band=True)
-    assert (drawn.rows["null_high"] == 0.3).all()
-    (legend,) = drawn.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["one model asked twice"]
-    assert "one model asked twice" in drawn.caption and "one model asked twice" in drawn.alt
-    permuted = figures.distances(TABLE, chance[chance["reference"] == "permutation"])
-    assert (permuted.rows["null_high"] == 0.2).all() and "sentences permuted" in permuted.alt
-    assert permuted.rows["panel"].tolist() == ["gender", "gender", "race", "race"]
-
-
 # --- many, and none ---------------------------------------------------------------------------
 
 SILENT = scored([[0, 0]] * 2 + [[2, 1], [1, 3]], [[1, 1]] * 4, model=list("xxyy"))
 
 
-@pytest.mark.parametrize("draw", [differences, distances])
-def test_many_biases_are_drawn_panel_by_panel_and_what_is_missing_is_said(
-    draw: Callable[[pd.DataFrame], Figure],
-) -> None:
+def test_many_biases_are_drawn_panel_by_panel_and_what_is_missing_is_said() -> None:
     # A panel for either bias of two groups, three and five for the others.
-    figure = draw(biases(gender=2, race=3, religion=5, age=2, nation=5))
-    count = 15 if draw is differences else 5
-    assert [len(on_rows(ax)) for ax in figure.axes if ax.axison] == [2] * count
+    figure = differences(biases(gender=2, race=3, religion=5, age=2, nation=5))
+    assert [len(on_rows(ax)) for ax in figure.axes if ax.axison] == [2] * 15
     assert rendered(figure)
-    for ax in draw(estimated(SILENT[SILENT["model"] == "x"], 2)).axes:
+    for ax in differences(estimated(SILENT[SILENT["model"] == "x"], 2)).axes:
         assert markers(ax) == []
         assert [note.get_text() for note in ax.texts] == ["not measured"]
 

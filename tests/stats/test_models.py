@@ -51,16 +51,19 @@ def mixed(table: pd.DataFrame, **settings: Any) -> pd.DataFrame:
         return stats.mixed_model(table, value="score", **settings).set_index("model")
 
 
-def test_mixed_model_is_statsmodels_on_a_design_made_by_hand() -> None:
+def test_mixed_model_is_statsmodels_with_sums_of_deviations_zero() -> None:
     kept = THREE.dropna()
-    design = np.column_stack([np.ones(len(kept)), kept["model"] == "b", kept["model"] == "c"])
-    model = sm.MixedLM(kept["score"].to_numpy(), design, groups=kept["article_id"])
-    expected = model.fit(method="powell")
+    a, b, c = ((kept["model"] == name).astype(float) for name in "abc")
     table = mixed(THREE, confidence=0.9)
-    assert table["estimate"].tolist() == pytest.approx(expected.fe_params.tolist(), abs=1e-6)
-    limits = np.asarray(expected.conf_int(alpha=0.1))[:3]
-    assert table[["ci_low", "ci_high"]].to_numpy() == pytest.approx(limits, abs=1e-6)
-    assert table["p_value"].iloc[1:].tolist() == pytest.approx(expected.pvalues[1:3], abs=1e-6)
+    for names, design in (("ab", [a - c, b - c]), ("bc", [b - a, c - a])):  # each leaves one out
+        exogenous = np.column_stack([np.ones(len(kept)), *design])
+        model = sm.MixedLM(kept["score"].to_numpy(), exogenous, groups=kept["article_id"])
+        expected = model.fit(method="powell")
+        rows = table.loc[list(names)]
+        assert rows["estimate"].tolist() == pytest.approx(expected.fe_params[1:3], abs=1e-6)
+        limits = np.asarray(expected.conf_int(alpha=0.1))[1:3]
+        assert rows[["ci_low", "ci_high"]].to_numpy() == pytest.approx(limits, abs=1e-6)
+        assert rows["p_value"].tolist() == pytest.approx(expected.pvalues[1:3], abs=1e-6)
     between = np.asarray(expected.cov_re)[0, 0]
     share = between / (between + expected.scale)
     assert table["article_share"].tolist() == pytest.approx([share] * 3, abs=1e-6)
@@ -71,7 +74,7 @@ def test_mixed_model_is_statsmodels_on_a_design_made_by_hand() -> None:
 def test_holm_is_over_the_differences_of_all_prompts() -> None:
     both = pd.concat([THREE, THREE.assign(prompt="q", score=THREE["score"] * 2)])
     tested = mixed(both).dropna(subset=["p_value"])
-    assert len(tested) == 4
+    assert len(tested) == 6
     expected = multipletests(tested["p_value"], method="holm")[1]
     assert tested["p_adjusted"].tolist() == pytest.approx(expected.tolist())
 

@@ -5,7 +5,7 @@
 ...        "measure": "refusal",
 ...        "estimate": 0.4, "n": 10}
 >>> found = tables.estimates([row], study="biased_prompts")
->>> biased_prompts.figures.refusals(found).rows["panel"].tolist()
+>>> biased_prompts.figures.refusals(found).rows["cell"].tolist()
 ['all headlines']
 """
 
@@ -16,36 +16,36 @@ import pandas as pd
 
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.biased_prompts.sentences import leading_rows
-from nbbias.reading import Drawn, figures, forest, names, prose
+from nbbias.reading import Drawn, figures, forest, names, prose, significance
 
 
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
-    """Draw refusal rates of one prompt with their intervals, a panel for each kind of headline.
+    """Draw refusal rates of one prompt with their intervals, a panel a model.
 
-    The first panel holds all headlines; then come outlets, where there are several, and whom
-    headlines name. In grey below an uncorrected rate stands that from labels, or the corrected one.
+    The first row holds all headlines; then come outlets, where there are several, and whom
+    headlines name. Filled are rates that differ significantly from those that name nobody.
     """
-    kinds = ["refusal_rate_corrected", "refusal_rate_two_phase", "refusal_rate"]
-    subset = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
-    groups = subset["group"].astype(object)
-    named = groups.map(lambda group: f"naming {names.people(group)}", na_action="ignore")
-    panel = named.where(named.notna(), subset["source"]).replace(
-        {EVERY: "all headlines", f"naming {NOBODY}": "naming nobody"}
-    )
-    kind = [panel == "all headlines", named.isna(), panel == "naming nobody"]
-    rank = np.select(kind, [0, 1, 3], 2)
-    rows = subset.assign(panel=panel, cell=subset["model"]).iloc[np.lexsort((panel, rank))]
-    raw, by = rows["statistic"] == kinds[-1], ", by the group that headlines name"
+    rows = estimates[estimates["statistic"].eq("refusal_rate") & estimates["prompt"].eq(prompt)]
+    groups = rows["group"].astype(object)
+    named = groups.map(lambda group: f"about {names.people(group)}", na_action="ignore")
+    cell = named.where(named.notna(), rows["source"]).replace(EVERY, "all headlines")
+    cell = cell.mask(groups == NOBODY, "naming nobody")
+    kind = [cell == "all headlines", named.isna(), cell == "naming nobody"]
+    rows = rows.assign(panel=rows["model"], cell=cell)
+    rows = rows.iloc[np.lexsort((cell, np.select(kind, [0, 1, 3], 2)))]
+    by, filled = "", ""
+    if named.notna().any():
+        tests = significance.significant(estimates[estimates["statistic"] == "refusal_difference"])
+        both = (pd.MultiIndex.from_frame(of[["model", "bias", "group"]]) for of in (rows, tests))
+        rows = rows.assign(significant=next(both).isin(next(both)))
+        by, filled = (prose.render_plain(f"biased_prompts.{of}") for of in ("by_group", "filled"))
     return Drawn(
-        figures.claims(*figures.scaled(rows.assign(side=np.where(raw, "ours", "further")))),
+        figures.claims(*figures.scaled(rows)),
         rows,
-        "Share of articles refused under the biased prompt by model, uncorrected with Wilson "
-        "intervals, and corrected for the detector's errors with wider ones: a panel for all "
-        "headlines, one an outlet where there are several, and one for each group that headlines "
-        "name.",
-        f"Refusal rate under the {prompt} prompt" + by * bool(named.notna().any()),
-        figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
-        + ("" if raw.all() else " " + prose.render_plain("biased_prompts.corrected")),
+        "Share of articles refused with Wilson intervals, a panel a model: a row for all "
+        "headlines, each outlet where there are several, and each group that headlines name.",
+        f"Refusal rate under the {prompt} prompt{by}",
+        figures.caption(rows, "share of headlines refused", of="headlines", filled=filled),
     )
 
 

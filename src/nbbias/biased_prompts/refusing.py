@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,16 +180,16 @@ def rates(
         ``…_two_phase`` (`stats.two_phase`), whose N counts labels, and ``…_two_phase_disputed``:
         where two people did (`refused_label_2`), the same with an interval that holds whoever of
         them is right. So has the change, with prompts as independent. Else, where refusals were
-        detected, each has a row ``…_corrected`` beside it, which is exploratory: corrected for the
-        detector's errors on models that it had not seen (`stats.correct_share`,
+        detected, rates and changes have a row ``…_corrected``, which is exploratory: corrected for
+        the detector's errors on models that it had not seen (`stats.correct_share`,
         `stats.correct_difference`); the interval of a rate holds the worst case, too
-        (`stats.worst_case`). Both sides of a change or difference have the same errors, so
-        a test of the uncorrected rates is one of the corrected, too, if the detector errs alike on
-        both. With `swap`, the rate of a prompt and its change have two more rows, which add up to
-        it: ``…_swapped``, each answer counting as the share of groups, one after the other in its
-        place, with which it is called a refusal, and ``…_instrument``, what the detector adds by
-        whom answers name: its scorer bias (`stats.scorer_bias`). Articles whose answers have words
-        without counterparts are lost in both.
+        (`stats.worst_case`). Both prompts have the same errors, so a test of the uncorrected rates
+        is one of the corrected, too, if the detector errs alike on both. With `swap`, rates of a
+        prompt and changes have two more rows, which add up to them: ``…_swapped``, each answer
+        counting as the share of groups, one after the other in its place, with which it is called a
+        refusal, and ``…_instrument``, what the detector adds by whom answers name: its scorer bias
+        (`stats.scorer_bias`). Articles whose answers have words without counterparts are lost in
+        both.
     """
     tables.require_columns(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
     instrument = _instrument(answers)
@@ -361,25 +360,17 @@ def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[
     if len(both) and both.isin([0, 1]).all(axis=None):
         sides = (wide["rate", prompt] for prompt in (biased, neutral))
         result = stats.paired_shares(*sides, confidence=how.confidence).replace(null=0.0)
-    raw, *rows = _with_correction("refusal_rate_change", result, [both[biased], both[neutral]], how)
-    rows = [raw | {"values": change}, *rows, *_decompose("refusal_rate_change", change, swap, how)]
+    rows = [{"statistic": "refusal_rate_change", "values": change} | result.row()]
+    if how.errors is not None:
+        shares = [(float(both[side].mean()), float(len(both))) for side in (biased, neutral)]
+        options: Row = {"rates": how.errors, "confidence": how.confidence}
+        corrected = stats.correct_difference(result, shares=shares, **options)
+        corrected = corrected.replace(n=result.n, n_lost=result.n_lost, null=0.0)
+        rows.append({"statistic": "refusal_rate_change_corrected"} | corrected.row())
+    rows += _decompose("refusal_rate_change", change, swap, how)
     missing = [p for p in prompts if p not in set(subset["prompt"])]
     why = {"reason": f"no answers to the prompt {' and '.join(missing)}"} if missing else {}
     return [row | why for row in rows]
-
-
-def _with_correction(
-    statistic: str, called: stats.Estimate, sides: Sequence[pd.Series], how: _How
-) -> list[Row]:
-    """Return the difference between two sides' rates, and the same corrected for errors."""
-    rows = [{"statistic": statistic} | called.row()]
-    if how.errors is not None:
-        shares = [(float(side.mean()), float(side.count())) for side in sides]
-        options: Row = {"rates": how.errors, "confidence": how.confidence}
-        result = stats.correct_difference(called, shares=shares, **options)
-        result = result.replace(n=called.n, n_lost=called.n_lost, null=0.0)
-        rows.append({"statistic": f"{statistic}_corrected"} | result.row())
-    return rows
 
 
 def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _How) -> list[Row]:
@@ -391,10 +382,9 @@ def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _H
         for group, part in subset.groupby("group"):
             estimates = _rate(part, how)
             if prompt == biased and group != NOBODY:
-                called, least = _difference(part["rate"], rest, how.confidence)
-                sides = [part["rate"], rest]
-                raw, *corrected = _with_correction("refusal_difference", called, sides, how)
-                estimates += [raw | {"p_least": least}, *corrected]
+                result, least = _difference(part["rate"], rest, how.confidence)
+                row = {"statistic": "refusal_difference", "p_least": least}
+                estimates.append(result.row() | row)
             rows += [key | {"group": group} | row for row in estimates]
     return rows
 

@@ -67,10 +67,9 @@ def lead(
     first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    how = _render("detector", **_accuracy()) + " " if len(refused) and not recorded else ""
-    both = [how + _both(answers)] if len(refused) else []
+    both = [_render("limits", recorded=recorded, **_accuracy())] if len(refused) else []
     known = declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
-    plain = (first, *both, *rest, *phrases.missed(known))
+    plain = (first, *rest, *both, *phrases.missed(known))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -110,15 +109,6 @@ def _levels(
         return None
     values = {"name": names.measure(row), "model": row["model"], **prompts}
     return reading.lead.levels(*both, of=prose.render_plain("biased_prompts.sides", **values))
-
-
-def _both(answers: pd.DataFrame) -> str:
-    """Say how many articles the models that refused answered under both prompts."""
-    answered = answers["refused"].eq(False).fillna(False).astype(bool)
-    prompts = answered.groupby([answers[key] for key in ("model", "prompt", *ARTICLE)]).any()
-    both = prompts.unstack("prompt").eq(True).all(axis=1).groupby("model").agg(["sum", "size"])
-    each = both[both["sum"] < both["size"]]
-    return _render("both", each=[*each.itertuples()], others=len(both) - len(each))
 
 
 def _accuracy() -> dict[str, float]:
@@ -176,13 +166,12 @@ def result(estimates: pd.DataFrame, name: str) -> str:
     estimates
         ESTIMATES.
     name
-        ``"refusals"``, also by the group in the headline, ``"effects"`` or ``"two samples"`` (the
-        share of prejudice).
+        ``"refusals"``, also by the group in the headline, or ``"effects"``.
     """
     if name == "refusals":
         rows = estimates[estimates["statistic"].isin([_REFUSES, _BY_HEADLINE])]
     else:
-        rows = _effects(estimates) if name == "effects" else _changes(estimates)
+        rows = _effects(estimates)
     what, none, untested = (_render(part, of=name) for part in ("changed", "unchanged", "untested"))
     return phrases.heading(rows, what=what, none=none, untested=untested)
 
@@ -226,26 +215,17 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     return sentences or [prose.render("claims.all_claims")]
 
 
-def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[str]:
-    """Say both shares of prejudice where they differ significantly."""
+def prejudice(estimates: pd.DataFrame) -> list[str]:
+    """Say where the paper's share of prejudice differs, as two samples and paired by article."""
     sentences = []
-    for row in significance.significant(_changes(estimates)).to_dict("records"):
-        keys = ["model", "source", "measure", "bias", "group", "instrument"]
-        same = (estimates[keys] == [row[key] for key in keys]).all(axis=1)
-        shares = estimates[same & (estimates["statistic"] == "prejudice_share")]
-        both = shares.set_index("prompt").reindex([prompts["biased"], prompts["neutral"]])
-        values = {"shares": both["estimate"].tolist(), "ns": both["n"].tolist(), "row": row}
-        of = names.measure(
-            {**row, "statistic": EFFECTS[row["measure"] not in {"word", "document"}]}
-        )
-        sentences.append(_render("two_shares", of=of, **values))
+    for test, end in {"two samples": "", "paired": "_paired"}.items():
+        rows = first_instrument(estimates[estimates["statistic"] == f"prejudice_share_change{end}"])
+        rows = rows[rows["measure"].isin(rows["measure"].head(1))]
+        none, untested = (_render(of, of=test) for of in ("unchanged", "untested"))
+        text = phrases.heading(rows, what="", none=none, untested=untested, most=9)
+        sentences.append(_render("effect", measure=test, bias="", text=Markup(f"{text}.")))
     return sentences
 
 
 def _effects(estimates: pd.DataFrame) -> pd.DataFrame:
     return first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
-
-
-def _changes(estimates: pd.DataFrame) -> pd.DataFrame:
-    rows = first_instrument(estimates[estimates["statistic"] == "prejudice_share_change"])
-    return rows[rows["measure"].isin(rows["measure"].head(1))]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias import refusals
+from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.refusing import DISPUTED, TWO_PHASE
-from nbbias.reading import Table, caption, readable
+from nbbias.reading import Table, caption, names, prose, readable, tables
 
-_KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt", "test"]
+_KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]
 
 #: A rate as detected, from labels, and corrected.
 _ENDS = ("", TWO_PHASE, DISPUTED, "_corrected")
@@ -16,15 +17,12 @@ _ENDS = ("", TWO_PHASE, DISPUTED, "_corrected")
 #: Of each table of estimates, its statistics.
 STATISTICS = {
     "refusals": [f"refusal_rate{end}" for end in _ENDS],
-    "detector_bias": ["refusal_rate_instrument", "refusal_rate_change_instrument"],
-    "by_headline": ["refusal_difference", "refusal_difference_corrected"],
+    "detector_bias": ["refusal_rate_change_instrument"],
+    "by_headline": ["refusal_difference"],
     "scorer_bias": ["mean_difference_change_corrected", "mean_difference_change_instrument"],
     "effects": ["share_difference_change", "mean_difference_change"],
-    "prejudice": ["prejudice_share", "prejudice_extent"],
-    "changes": [
-        *("prejudice_share_change", "prejudice_share_change_paired"),
-        "prejudice_extent_change",
-    ],
+    "prejudice": ["prejudice_share", "prejudice_share_change", "prejudice_share_change_paired"],
+    "extent": ["prejudice_extent", "prejudice_extent_change"],
 }
 
 
@@ -34,15 +32,46 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     Examples
     --------
     >>> from nbbias import tables
-    >>> row = {"model": "m", "statistic": "refusal_rate", "estimate": 0.5, "n": 9}
+    >>> row = {"model": "m", "statistic": "refusal_difference", "estimate": 0.5, "n": 9}
     >>> found = tables.estimates([row, row | {"model": "n"}], study="biased_prompts")
-    >>> of(found, "refusals").rows["model"].tolist()
+    >>> of(found, "by_headline").rows["model"].tolist()
     ['m', 'n']
     """
     words = caption(estimates, study="biased_prompts", name=name)
     settings = {"title": words.title, "note": words.note, "gap": ""}
-    rows = None if name == "refusals" else 20
-    return readable(estimates, _KEYS, statistics=STATISTICS[name], rows=rows, **settings)
+    return readable(estimates, _KEYS, statistics=STATISTICS[name], rows=30, **settings)
+
+
+def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
+    """Return rates with their corrections (``"refusals"``), or both prompts with their tests.
+
+    `name` is else ``"prejudice"`` or ``"extent"``. A cell holds estimate, interval, and p or N.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "prejudice_share", "estimate": 0.5, "n": 9}
+    >>> row |= {"measure": "word", "bias": "gender", "instrument": "word list"}
+    >>> rows = [row | {"prompt": prompt} for prompt in ("neutral", "biased")]
+    >>> table = side_by_side(tables.estimates(rows, study="biased_prompts"), "prejudice")
+    >>> table.rows["biased"].tolist()
+    ['50.0% (no interval); N = 9']
+    """
+    rows = estimates[estimates["statistic"].isin(STATISTICS[name])]
+    rows = rows if name == "refusals" else first_instrument(rows)
+    column = rows["statistic"]
+    if name != "refusals":
+        column = column.where(rows["test"].notna(), rows["prompt"])
+    cells = []
+    for row in rows.to_dict("records"):
+        tested = pd.notna(row["p_adjusted"])
+        last = prose.p_value(row) if tested else f"N = {row['n']:,.0f}"
+        cells.append(f"{tables.estimate_cell(names.scaled(row, decimals=3))}; {last}")
+    keys = _KEYS if name == "refusals" else ["measure", *_KEYS[2:-1]]
+    keys = [key for key in keys if rows[key].nunique() > 1 or key == "model"]
+    wide = rows.assign(column=column, cell=cells).set_index([*keys, "column"])["cell"]
+    wide = wide.unstack("column", sort=False).rename_axis(columns=None).reset_index()
+    return caption(wide, study="biased_prompts", name=name)
 
 
 def held_out() -> pd.DataFrame:

@@ -89,7 +89,7 @@ class Results(NamedTuple):
     agreement : DataFrame, optional
         Correlations of tone between scorers and between biases (`agreement.estimates`).
     models_mixed : DataFrame
-        Differences between `model` and `reference` by a mixed model (`compare_models`).
+        Differences of a model from the mean of all by a mixed model (`compare_models`).
     label_accuracy : DataFrame, optional
         Precision and recall of the word lists by people's labels.
     simulated : DataFrame, optional

@@ -133,11 +133,13 @@ def _clause(
         values["where"] = where if is_first else where | {"n": 1}
         values["size"] = Markup(size(row, excess.iloc[0]))
         return render("claims.clause", numbers=Markup(numbers(row, unit=unit)), **values)
-    each = []
+    said, each = "", list[tuple[str, str, str]]()
     for row in side.to_dict("records") if len(side) <= _MODELS else ():
         of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
-        of_row = size(row, row["estimate"] - _null(row)), numbers(row, unit=unit, sep=",")
-        each.append((", ".join(of), *map(Markup, of_row)))
+        of_row = size(row, row["estimate"] - _null(row)).removesuffix(said)
+        said = names.unit(row).name  # units are said once
+        in_brackets = numbers(row, unit="" if each else unit, sep=",")
+        each.append((", ".join(of), Markup(of_row), Markup(in_brackets)))
     values |= {"size": Markup(size_range(row, excess)), "n": Markup(count_range(side["n"]))}
     p = Markup(prose.p_value(significance.adjusted_p(side).max(), is_bound=True))
     return render("claims.clauses", each=each, unit=unit, p=p, **values)
@@ -146,11 +148,20 @@ def _clause(
 def _clauses(
     sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]], *, reference: str, unit: str
 ) -> list[str]:
-    """Say each direction, of the rows that it is one of."""
-    return [
-        _clause(side, rows, reference=reference, unit=unit, is_first=not n)
-        for n, (side, rows) in enumerate(sides)
+    """Say each direction, of the rows that it is one of, and which go with it; name the rest."""
+    tree, sentences = list(_implied(sides).items()), []
+    for n, (at, implied) in enumerate(tree[:_CLAUSES]):
+        side, rows = sides[at]
+        sentences.append(_clause(side, rows, reference=reference, unit=unit, is_first=not n))
+        if implied:
+            each = _headed(implied)
+            each = [(name, direction, where | {"n": 1}) for name, direction, where in each]
+            sentences.append(capitalize(render("claims.not_independent", each=each)))
+    further = [
+        f"{names.measure(side.iloc[0].to_dict())} ({prose.listed(_where(side, part)['names'])})"
+        for side, part in (sides[at] for at, _ in tree[_CLAUSES:])
     ]
+    return [*sentences, render("claims.further", names=further)] if further else sentences
 
 
 def signed(row: Row) -> str:
@@ -220,7 +231,7 @@ def differences(
     >>> text.split(". ")[1]
     'No significant difference in b (minimum detectable difference at 80% power: 0...
     """
-    sides = _sides(rows)
+    sides = sorted(_sides(rows), key=lambda side: -_excess(side).abs().max())
     sentences = _clauses([(side, rows) for side in sides], reference=reference, unit=unit)
     rest = significance.valid_tests(rows).drop(index=[at for side in sides for at in side.index])
     if len(rest):
@@ -292,19 +303,27 @@ def heading(
         tested = untested is None or len(significance.valid_tests(rows))
         return none if tested else str(untested)
     if len(sides) <= most:
-        each, last = [], ("", "")
-        for side in sides:
-            row = side.iloc[0].to_dict()
-            name, of = names.measure(row), names.of_people(str(row["group"]))
-            rest = name.removeprefix(of)  # what follows "women's", said once
-            short = name != last[0] and name != rest == last[1]
-            each.append((of if short else name, names.direction(row), _where(side, rows)))
-            last = (name, rest)
+        each = _headed([(side, rows) for side in sides])
         return capitalize(render("claims.heading", each=each))
     models = pd.concat(sides).sort_index()["model"].drop_duplicates().to_list()
     n = rows["model"].nunique()
     where = {"k": len(models), "n": n, "kind": _kind(rows.head(1), n), "names": models}
     return capitalize(render("claims.headings", where=where, what=what))
+
+
+def _headed(
+    sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]],
+) -> list[tuple[str, str, dict[str, Any]]]:
+    """Return what each side measures, its direction, and where; what names share is said once."""
+    each, last = [], ("", "")
+    for side, rows in sides:
+        row = side.iloc[0].to_dict()
+        name, of = names.measure(row), names.of_people(str(row["group"]))
+        rest = name.removeprefix(of)  # what follows "women's"
+        short = name != last[0] and name != rest == last[1]
+        each.append((of if short else name, names.direction(row), _where(side, rows)))
+        last = (name, rest)
+    return each
 
 
 # --- what leads a page ------------------------------------------------------------------------
@@ -351,19 +370,7 @@ def summarize(
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    tree = _implied(sides)
-    sides = [sides[at] for at in tree]
-    sentences = _clauses(sides[:_CLAUSES], reference=reference, unit=unit)
-    for at, implied in enumerate(list(tree.values())[:_CLAUSES]):
-        if implied:
-            each = [(*_named(side), _where(side, part)["names"]) for side, part in implied]
-            sentences[at] += " " + render("claims.not_independent", each=each)
-    further = [
-        f"{_named(side)[0]} ({prose.listed(_where(side, part)['names'])})"
-        for side, part in sides[_CLAUSES:]
-    ]
-    if further:
-        sentences.append(render("claims.further", names=further))
+    sentences = _clauses(sides, reference=reference, unit=unit)
     tested = [part for part in parts if len(significance.valid_tests(part))]
     untested = [part for part in parts if significance.valid_tests(part).empty]
     if rest := [part for part in tested if significance.significant(part).empty]:
@@ -387,7 +394,8 @@ def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, li
     tree: dict[int, list[Any]] = {}
     first: dict[Any, int] = {}
     for at, (side, part) in enumerate(sides):
-        models = [*side[[*_MODEL, "measure", "bias"]].fillna("").itertuples(index=False, name=None)]
+        keys = side[[*_MODEL, "measure", "bias"]].astype(object).fillna("")
+        models = list(keys.itertuples(index=False, name=None))
         is_share = names.is_share(side.iloc[0].to_dict())
         if is_share and all(model in first for model in models):
             tree[first[models[0]]].append((side, part))
@@ -395,12 +403,6 @@ def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, li
             tree[at] = []
             first |= {model: first.get(model, at) for model in models if is_share}
     return tree
-
-
-def _named(side: pd.DataFrame) -> tuple[str, str]:
-    """Return what a side's rows measure, and their direction."""
-    row = side.iloc[0].to_dict()
-    return names.measure(row), names.direction(row)
 
 
 def _not_significant(

@@ -38,12 +38,11 @@ def mixed_model(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -
     Returns
     -------
     DataFrame
-        By source, prompt, measure and bias, one row per model: `statistic` (``"mean"`` for the
-        `reference`, the first by name, ``"difference"`` from it for the others), `estimate`,
-        `ci_low`, `ci_high`,
-        `statistic_value` (Wald's z), two-sided `p_value` and `p_adjusted` (Holm, over all
-        differences of the table), `n` (values of the model), `articles` (of the fit), `n_lost`,
-        `article_share` (share of the variance that lies between articles, in [0, 1]) and `reason`.
+        By source, prompt, measure and bias, one row per model: its difference from the mean of all
+        models (`estimate`, `ci_low`, `ci_high`), `statistic_value` (Wald's z), two-sided `p_value`
+        and `p_adjusted` (Holm, over all rows; of two models both rows are one test), `n` (values of
+        the model), `articles` (of the fit), `n_lost`, `article_share` (share of the variance that
+        lies between articles, in [0, 1]) and `reason`.
         Fitted by REML. Estimates are NaN where the fit is singular (articles that do not differ at
         all, or nothing beside articles and models that does). The intervals are those of large
         samples: with fewer than about 30 articles they are too narrow.
@@ -58,10 +57,10 @@ def mixed_model(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -
     ...     }
     ... )
     >>> table = mixed_model(scores, value="score")
-    >>> table[["model", "statistic", "estimate", "articles"]].round(3)
-      model   statistic  estimate  articles
-    0     a        mean     0.450         4
-    1     b  difference     0.175         4
+    >>> table[["model", "estimate", "articles"]].round(4)
+      model  estimate  articles
+    0     a   -0.0875         4
+    1     b    0.0875         4
     """
     tables.require_columns(scores, ["model", "article_id", value], where="scores")
     keys = [key for key in KEYS if key in scores]
@@ -69,17 +68,16 @@ def mixed_model(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -
     rows = []
     for key, cell in cells:
         measured = cell[cell[value].notna()]
-        base = min(measured["model"], default=None)
-        coefficients, reason = _fit(measured, value, str(base), confidence)
+        coefficients, reason = _fit(measured, value, confidence)
         sizes, counts = cell["model"].value_counts(), measured["model"].value_counts()
-        for name in sorted(sizes.index, key=lambda name: (name != base, name)):
+        for name in sorted(sizes.index):
             n = int(counts.get(name, 0))
-            row = dict(zip(keys, key, strict=True)) | {"model": name, "reference": base, "n": n}
-            row |= {"statistic": "mean" if name == base else "difference", "test": "mixed model, z"}
+            row = dict(zip(keys, key, strict=True)) | {"model": name, "n": n}
+            row |= {"statistic": "difference", "test": "mixed model, z"}
             row |= {"articles": measured["article_id"].nunique(), "n_lost": sizes[name] - n}
             row |= {"reason": reason if n else "no value was measured"}
             rows.append(row | coefficients.get(str(name), {}))
-    names = ["model", "reference", "statistic", *_INTERVAL, "test", "statistic_value", "p_value"]
+    names = ["model", "statistic", *_INTERVAL, "test", "statistic_value", "p_value"]
     names += ["p_adjusted", "n", "n_lost", "articles", "article_share", "reason"]
     table = pd.DataFrame(rows, columns=[*keys, *names])
     numbers = [*_INTERVAL, "p_value", "p_adjusted", "statistic_value", "article_share"]
@@ -87,7 +85,7 @@ def mixed_model(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -
 
 
 def _fit(
-    measured: pd.DataFrame, value: str, base: str, confidence: float
+    measured: pd.DataFrame, value: str, confidence: float
 ) -> tuple[dict[str, Row], str | None]:
     """Fit by REML (statsmodels' MixedLM): rows by model, or none with the reason."""
     models = measured["model"].astype(str)
@@ -114,13 +112,11 @@ def _fit(
         return {}, "the fit is singular: no variance within articles"
     if not fitted.converged or not np.isfinite(covariance.to_numpy()).all():
         return {}, "the fit did not converge"
-    weights = pd.DataFrame(np.eye(len(centre)), centre.index, centre.index)
-    weights.loc[weights.index != base, base] = -1.0
-    estimates = weights @ (centre + fitted.fe_params * unit)
-    errors = np.sqrt(np.diag(weights @ covariance @ weights.T))
+    means = centre + fitted.fe_params * unit
+    estimates, weights = means - means.mean(), np.eye(len(means)) - 1 / len(means)
+    errors = np.sqrt(np.diag(weights @ covariance.to_numpy() @ weights))
     low, high = norm.interval(confidence, loc=estimates, scale=errors)
-    # Whether a mean distance is 0 is no question: only differences are tested.
-    z = (estimates / errors).where(estimates.index != base)
+    z = estimates / errors
     rows = {"estimate": estimates, "ci_low": low, "ci_high": high, "article_share": share}
     rows |= {"statistic_value": z, "p_value": 2 * norm.sf(z.abs())}
     return pd.DataFrame(rows).to_dict("index"), None

@@ -14,10 +14,8 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import tables
-from nbbias.news import claims, replicates, sentences
+from nbbias.news import claims, sentences
 from nbbias.reading import Drawn, figures, forest, names, significance
-from nbbias.tables.escape import without_markdown
 
 #: By measure: what the dots are.
 _WORDS = {
@@ -73,24 +71,6 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     )
 
 
-def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
-    """Draw the words' mean distances with their leading reference, a panel a bias."""
-    rows = estimates[(estimates["statistic"] == "bias") & (estimates["measure"] == "word")]
-    rows = tables.with_chance(rows, chance, lead=claims.REFERENCES)
-    rows = rows.assign(cell=_cells(rows), panel=rows["bias"])
-    test = rows.loc[rows["null_low"].notna(), "test"].dropna().str.split(", ").str[0]
-    by = " or ".join(test.unique()) or replicates.NOTHING
-    caption = "mean distance of an answer's shares from the original's (0: the same)"
-    return Drawn(
-        figures.claims(rows, "mean distance", words={"band": by}),
-        rows,
-        "Mean distance of each model and prompt with its interval, and the range that "
-        f"{by} would give, for each bias.",
-        without_markdown(sentences.distances(rows)[0]),
-        figures.caption(rows, caption, of="articles", band=by),
-    )
-
-
 #: By kind of pair: what its panel is called.
 _KINDS = {"convergent": "one group, two scorers", "discriminant": "two biases, one scorer"}
 
@@ -138,10 +118,5 @@ def _panels(rows: pd.DataFrame) -> pd.DataFrame:
     shown = rows[measured] if measured.any() else rows
     shared = shown.groupby("group")["bias"].transform("nunique") > 1
     people = shown["group"].astype(object).map(names.people)
-    return shown.assign(
-        cell=_cells(shown), panel=people.where(~shared, shown["bias"] + ": " + people)
-    )
-
-
-def _cells(rows: pd.DataFrame) -> list[str]:
-    return [names.subject(row, rows) for row in rows.to_dict("records")]
+    cells = [names.subject(row, shown) for row in shown.to_dict("records")]
+    return shown.assign(cell=cells, panel=people.where(~shared, shown["bias"] + ": " + people))

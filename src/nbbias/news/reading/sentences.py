@@ -149,19 +149,24 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
     none, untested = (
         render(f"news.{of}", measure=measure) for of in ("none_significant", "untested")
     )
-    what = render("news.differed", measure=measure, people=[*people])
+    what = Markup(render("news.differed", measure=measure, people=[*people]))
     return phrases.heading(rows, what=what, none=none, untested=untested)
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     """Say of each bias which differences by the first instrument are significant.
 
-    Of words and topics without the claims, which the figure shows. Toxicity goes with sentiment.
+    Without the claims, which Figure 1 shows. Toxicity goes with sentiment, equal length with words.
     """
-    rows, mde = leading_rows(estimates, measure), _detectable(estimates, measure)
-    rows = rows if measure == "sentiment" else phrases.exploratory(rows)
+    rows = phrases.exploratory(leading_rows(estimates, measure))
+    mde = _detectable(estimates, measure)
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
+    if measure == "word":
+        at_length = estimates[estimates["statistic"] == "share_difference_passages"]
+        heading = result(claims.unmirrored(at_length).assign(statistic=LEADS["word"]), "word")
+        text = Markup(f"{heading}.")
+        sentences += [render("news.about", name="texts of equal length", differences=text)]
     if measure != "sentiment":
         return sentences
     rows = _family(estimates, "toxicity")
@@ -274,11 +279,10 @@ def mean_distance(estimates: pd.DataFrame) -> str:
 
 def models(compared: pd.DataFrame) -> str:
     """Say in a heading how many differences between models are significant; none without any."""
-    rows = compared[compared["statistic"] == "difference"]
-    if rows.empty:
+    if compared.empty:
         return ""
-    k = int(significance.is_significant(rows).sum())
-    return render("news.models", k=k, n=len(rows), reference=[*rows["reference"].unique()])
+    k = int(significance.is_significant(compared).sum())
+    return render("news.models", k=k, n=len(compared))
 
 
 def alike(estimates: pd.DataFrame) -> str:

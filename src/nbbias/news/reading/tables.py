@@ -105,11 +105,10 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
 
 def mixed_model(compared: pd.DataFrame, *, confidence: float) -> Table:
     """Return the mixed model's differences between models."""
-    rows = compared[compared["statistic"] == "difference"]
     nothing = float("nan")
-    rows = rows.assign(null=0.0, null_low=nothing, null_high=nothing, confidence=confidence)
+    rows = compared.assign(null=0.0, null_low=nothing, null_high=nothing, confidence=confidence)
     caption = reading.caption(rows, study="news_bias", name="mixed model")
-    keys = ["measure", "bias", "model", "reference", "prompt", "source"]
+    keys = ["measure", "bias", "model", "prompt", "source"]
     return readable(rows, keys, title=caption.title, note=caption.note)
 
 
