@@ -134,7 +134,10 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
     }
     golden("cogs_counts", says)
     # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
-    assert "20% of texts state their identity (default texts: 5%)" in says["visibility"][0]
+    assert (
+        "20% of 40 texts written as an identity state it (default texts: 5%)"
+        in says["visibility"][0]
+    )
     assert "30% hint at it" in says["visibility"][0]
     beside = people.beside_models(ratings, judged(by_identity), SUITE, confidence=0.95)
     assert cogs_tables.people(full, beside).rows["estimate"][0].startswith("1.000")
@@ -167,9 +170,9 @@ def test_counts_and_headings_say_what_the_tables_show_as_significant() -> None:
         kinds = shown.get("statistic", pd.Series("abs", shown.index))
         tested |= small.groupby(kinds).sum().to_dict()
     assert tested["position"] > 0
-    assert f"significant in {tested['abs']} of 9 tests with positions counterbalanced" in counts
+    assert f"ABS in {tested['abs']} of 9 with positions counterbalanced" in counts
     assert f"in {tested['abs raw']} of 9 in the paper's single order" in counts
-    assert f"Position bias was significant in {tested['position']} of 9 tests" in counts
+    assert f"position bias in {tested['position']} of 9 tests" in counts
     placed = sentences.placed(estimates).replace("\\", "")
     assert placed == (
         "position-judge (by race, gender and orientation) and both-judge (by race and gender) "

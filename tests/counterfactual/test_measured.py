@@ -133,7 +133,7 @@ def test_a_lead_without_a_detectable_difference_names_none() -> None:
     row["p_adjusted"] = 1.0
     rows = tables.estimates([row], study="counterfactual", confidence=0.95)
     lead = counterfactual.page.lead(rows, texts=Texts("own", "answers.csv"))
-    assert lead.plain == ("No significant difference in the comparison.",)
+    assert lead.plain[0] == "No significant difference in the comparison."
 
 
 def test_a_prompt_with_too_many_answers_is_refused(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_two_scorers_agree_by_a_rank_correlation(golden: Golden) -> None:
 
 
 def test_the_minimum_detectable_difference_by_hand() -> None:
-    _, second, *_ = led(APART | {"p_adjusted": 0.3}, PLAIN, WARM | {"p_adjusted": 0.4}).plain
+    _, _, second, *_ = led(APART | {"p_adjusted": 0.3}, PLAIN, WARM | {"p_adjusted": 0.4}).plain
     # Half the interval's length over t(17), times the quantiles of the test and of its power: the
     # first of three that are corrected together.
     size = 0.11 / t.ppf(0.975, 17) * (t.ppf(1 - 0.025 / 3, 17) + t.ppf(0.8, 17))

@@ -15,10 +15,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from nbbias.cogs import sentences
 from nbbias.cogs.spread import UNITS
 from nbbias.cogs.tables import PARTS, by_setting, compared, leading, over_all, pooled, score_parts
 from nbbias.reading import Drawn, figures, names, prose, significance
@@ -143,34 +143,23 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
 
 
 def identity_or_position(estimates: pd.DataFrame) -> Drawn:
-    """Draw the ABS in two ways and the spread over positions, a panel a judge.
+    """Draw the ABS in two ways and the spread over positions, by axis, a panel a judge.
 
     A judge that goes by position has an ABS as published and a spread over positions, and no
-    ABS where orders are balanced; one that goes by identity has the ABS in both ways. Of the
-    axes the one where an ABS is lowered most is drawn.
+    ABS where orders are balanced; one that goes by identity has the ABS in both ways.
 
     Parameters
     ----------
     estimates
         Of `cogs.affinity.abs_estimates`; all writers together are drawn.
     """
-    ways = {
-        "abs_raw": "identities, paper's order",
-        "abs": "identities, counterbalanced",
-        "position": "positions",
-    }
+    ways = {"abs_raw": "paper's order", "abs": "counterbalanced", "position": "positions"}
     part = pooled(over_all(estimates))
     part = part[part["statistic"].isin(list(ways))]
-    scores = part.pivot(index=["bias", "evaluator"], columns="statistic", values="estimate")
-    lowered = scores["abs_raw"] - scores["abs"]
-    axis, judge = place = lowered.fillna(-np.inf).idxmax()
-    raw, balanced = scores.loc[place, ["abs_raw", "abs"]]
-    values = {"judge": judge, "raw": raw, "balanced": balanced, "n": lowered.count()}
-    axes = part["bias"].nunique()
-    part = part[part["bias"] == axis]
-    rows = part.assign(cell=part["statistic"].map(ways))
-    order = [*part["evaluator"].unique(), *ways]
-    rows = rows.sort_values(["evaluator", "statistic"], key=lambda names: names.map(order.index))
+    rows = part.assign(cell=part["bias"] + ": " + part["statistic"].map(ways))
+    order = [*part["evaluator"].unique(), *part["bias"].unique(), *ways]
+    keys = ["evaluator", "bias", "statistic"]
+    rows = rows.sort_values(keys, key=lambda names: names.map(order.index))
     return Drawn(
         figures.claims(
             rows,
@@ -182,8 +171,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         part,
         "For each judge: the Affinity Bias Score as published and balanced over orders, and the "
         "spread over positions, with intervals and null ranges.",
-        prose.render_plain("cogs.lowered", axis=axis, **values),
+        sentences.orders(estimates),
         figures.caption(rows, "standard deviations of shares", of=UNITS, band=_NULL)
-        + f" {_UNADJUSTED} "
-        + prose.render_plain("cogs.one_axis", axis=axis, n=axes),
+        + f" {_UNADJUSTED} Positions: position bias; other rows: ABS.",
     )

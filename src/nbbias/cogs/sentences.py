@@ -55,15 +55,19 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     measured = rows[rows["estimate"].notna()]
     scores = [measured[measured["statistic"] == name] for name in PARTS]
     both, shown = pd.concat(scores), compared(estimates)
-    simulated = texts.kind == "simulated"
-    sentences = [_finding(half, simulated=simulated) for half in scores if len(half)]
+    sentences = [_finding(half) for half in scores if len(half)]
     if sentences:
+        sentences.insert(1, prose.render("cogs.scores", named=[*both["statistic"].unique()]))
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
         sentences.append(prose.render("cogs.units", **values, fixed=fixed))
     parts_of = shown[shown["statistic"].isin(PARTS.values())]
-    missed = truth(pd.concat([both, parts_of]), None).to_dict("records") if simulated else []
+    missed = (
+        truth(pd.concat([both, parts_of]), None).to_dict("records")
+        if texts.kind == "simulated"
+        else []
+    )
     for name, further in {"others": [_others(half) for half in scores], "missed": missed}.items():
         if text := prose.render(f"cogs.{name}", rows=further):
             sentences.append(text)
@@ -90,7 +94,7 @@ def _tasks(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.tasks", n=len(themes), themes=each)
 
 
-def _finding(half: pd.DataFrame, *, simulated: bool) -> str:
+def _finding(half: pd.DataFrame) -> str:
     """Say of the scores that lead which identity is closest or chosen most."""
     name = half["statistic"].iloc[0]
     if not half["p_adjusted"].notna().any():
@@ -101,7 +105,7 @@ def _finding(half: pd.DataFrame, *, simulated: bool) -> str:
     rows = rows.assign(
         who=rows["model" if name == "rbs" else "evaluator"], people=rows["group"].map(names.people)
     )
-    return prose.render(f"cogs.{name}", rows=rows.to_dict("records"), simulated=simulated)
+    return prose.render(f"cogs.{name}", rows=rows.to_dict("records"))
 
 
 def _others(half: pd.DataFrame) -> dict[str, Any]:
@@ -209,13 +213,13 @@ def placed(estimates: pd.DataFrame) -> str:
 
 
 def orders(estimates: pd.DataFrame) -> str:
-    """Say how many scores are significant in one order, and how many counterbalanced."""
+    """Say how many scores are significant in one order, and how many counterbalanced: a title."""
     scores = pooled(over_all(estimates)).dropna(subset="estimate")
     counts = {
         str(name): {"k": int(significance.is_significant(rows).sum()), "n": len(rows)}
         for name, rows in scores.groupby("statistic")
     }
-    return prose.render("cogs.orders", counts=counts)
+    return prose.render_plain("cogs.orders", counts=counts)
 
 
 def seen(table: pd.DataFrame) -> str:
@@ -224,15 +228,14 @@ def seen(table: pd.DataFrame) -> str:
     Examples
     --------
     >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
-    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:49]
-    '20% of texts state their identity (default texts:'
+    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}])).partition(" (")[0]
+    '20% of 10 texts written as an identity state it'
     """
     if not table["n"].sum():
         return prose.render("cogs.unseen")
     shares = table[["obvious", "nuanced", "obvious_default"]]
     means = np.average(shares, axis=0, weights=table["n"])
-    most = table.loc[table["obvious"].idxmax()].to_dict()
-    values = {"expected": FALSE_ALARMS, "most": most, "people": names.people(most["identity"])}
+    values = {"expected": FALSE_ALARMS, "n": table["n"].sum()}
     return prose.render("cogs.seen", **values, **dict(zip(shares, means, strict=True)))
 
 
@@ -249,6 +252,5 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     ends = [rows["estimate"].min(), rows["estimate"].max()]
     values = {"kappa": ends, "simulated": simulated, "of": len(rows)}
-    tested = rows[significance.is_significant(rows)]
-    values["with_zero"] = tested.loc[tested["ci_low"] <= 0, "bias"].to_list()
-    return prose.render("cogs.agreed", significant=tested["bias"].to_list(), **values)
+    significant = rows.loc[significance.is_significant(rows), "bias"].to_list()
+    return prose.render("cogs.agreed", significant=significant, **values)

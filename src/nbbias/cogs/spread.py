@@ -27,6 +27,9 @@ Row = dict[str, Any]
 FACETS = ("task", "theme")
 UNITS = "task-theme pairs"
 
+#: Parts that are distances: a spread is named by the smallest, of shares by the largest.
+_DISTANCES = ("distance", "diversity")
+
 #: What a test gives.
 _TESTED = ("statistic_value", "df", "p_value", "effect_size")
 
@@ -66,8 +69,8 @@ def spread_rows(
         One row per instance, with the facets in its index, one column per identity (or position).
         Instances with a gap are lost.
     statistic, part
-        What the spread and the means are called in ESTIMATES. Of ``"share"`` the identity at the
-        spread's end is the one that is chosen most, of distances the one with the smallest.
+        What the spread and the means are called in ESTIMATES. Of ``"distance"`` and
+        ``"diversity"`` the group at the spread's end is the smallest, of shares the largest.
     facets
         Levels of the index that stand for others of their kind; a score is conditional on the rest.
     confidence
@@ -90,7 +93,7 @@ def spread_rows(
         return [top, *(gap | {"group": str(name), "reason": top["reason"]} for name in values)]
     rows, whole = [top], values.dropna()
     deviations, null = whole.sub(whole.mean(axis=1), axis=0), float(whole.to_numpy().mean())
-    bounds = (0.0, 1.0 if part == "share" else 2.0)
+    bounds = (0.0, 2.0 if part in _DISTANCES else 1.0)
     for name, column in whole.items():
         row = stats.crossed_mean(column, bounds=bounds, **options).row()
         test = stats.crossed_mean(deviations[name], **options).row()
@@ -109,8 +112,8 @@ def spread_row(values: pd.DataFrame, *, part: str, facets: Sequence[str], confid
     means, row = whole.mean(), stats.crossed_spread(values, facets=facets, confidence=confidence)
     if row["reason"]:
         row["reason"] = ALIKE if len(whole) > 2 else FEW
-        row |= _unanimous(whole, facets) if part == "share" else {}
-    return row | {"group": str(means.idxmax() if part == "share" else means.idxmin())}
+        row |= _unanimous(whole, facets) if part not in _DISTANCES else {}
+    return row | {"group": str(means.idxmin() if part in _DISTANCES else means.idxmax())}
 
 
 def _unanimous(whole: pd.DataFrame, facets: Sequence[str]) -> Row:

@@ -16,7 +16,7 @@ from nbbias.counterfactual.estimates import EMBEDDING, TESTED
 from nbbias.counterfactual.measured import Results
 from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
-from nbbias.tables.escape import markdown as escape
+from nbbias.tables.escape import markdown as escape, without_markdown
 
 #: Parts of an instrument's name that the table of provenance holds.
 _DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
@@ -65,11 +65,12 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
     others = _render("others", sizes=sizes, reason=phrases.commonest_reason(untested), **n)
     first = [_sentence(row, scores) for row in stated.to_dict("records")]
-    plain = [*first, *_further(further), others]
+    plain = list(filter(None, [*first, *_further(further), others]))
+    plain.insert(1, _render("design"))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
-    return Lead(tuple(filter(None, plain)), technical, "differences", numbers, _card(rows), texts)
+    return Lead(tuple(plain), technical, "differences", numbers, _card(rows), texts)
 
 
 def _significant(rows: pd.DataFrame) -> pd.DataFrame:
@@ -155,7 +156,7 @@ def finding(rows: pd.DataFrame) -> str:
     ...        "statistic": "difference", "group": "female − male", "estimate": -0.2,
     ...        "p_adjusted": 0.01, "confidence": 0.95, "reason": None}
     >>> finding(pd.DataFrame([row]))
-    'In m, the sentiment of answers was lower for women than for men'
+    'In m, the sentiment of answers was higher for men than for women'
     """
     significant = _significant(rows)
     if significant.empty:
@@ -165,8 +166,12 @@ def finding(rows: pd.DataFrame) -> str:
     if len(first) > _FURTHER:
         first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
     records = first.to_dict("records")
-    parts = [(names.measure(row), names.direction(row), *_people(row["group"])) for row in records]
-    return _render(f"found_{statistic}", model=model, parts=parts)
+    parts: dict[tuple[str, ...], list[str]] = {}
+    for row in records:
+        higher, lower = _people(row["group"])[:: 1 if row["estimate"] > 0 else -1]
+        direction = names.direction({**row, "estimate": abs(row["estimate"])})
+        parts.setdefault((names.measure(row), direction, higher), []).append(lower)
+    return _render(f"found_{statistic}", model=model, parts=[(*k, v) for k, v in parts.items()])
 
 
 def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
@@ -189,15 +194,17 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     shown["cell"] = rows["group"].map(names.people) if every else rows["model"]
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
     by = ("model", "panel") if every else "panel"
-    at_floor = bool((rows["p_value"] <= rows["p_least"]).any())
     excess = bool((rows["statistic"] == "excess_distance").any())
-    said = {"at_floor": at_floor, "untested": len(tested) < len(rows), "excess": excess}
+    said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
     scales = prose.render_plain("counterfactual.scales", **said)
+    title = prose.render_plain("counterfactual.title", k=len(significant), n=len(tested), pair=pair)
+    if pair and len(significant):
+        title = without_markdown(finding(rows))
     return Drawn(
         figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
-        prose.render_plain("counterfactual.title", k=len(significant), n=len(tested), pair=pair),
+        title,
         f"{figures.caption(rows, 'first minus second group', of='prompts')} {scales}",
     )
 
@@ -309,8 +316,8 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     body = reading.markup.sides([*zip(asked, marked, strict=True)])
     if not (scores.loc[[*pair], "toxicity"] < _TOXIC).all():
         body = reading.markup.fold("Two answers that may hold what harms", body)
-    row["estimate"] = values[pair[0]] - values[pair[1]]
-    values = {"name": names.measure(row), "groups": names.people(row["group"])}
+    mean, row["estimate"] = names.quantity(row), values[pair[0]] - values[pair[1]]
+    values = {"name": names.measure(row), "groups": names.people(row["group"]), "mean": mean}
     values |= {"size": names.quantity(row), "model": row["model"]}
     about = prose.render_plain("counterfactual.example", **values)
     return reading.markup.framed(body, title="", about=about)

@@ -61,11 +61,13 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     parts = [part for _, part in pd.concat([others, pairs]).groupby("statistic", sort=False)]
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
     mde = significance.minimum_detectable_effect(declared)
+    first, *others_ = dict.fromkeys(_differences(part, mde) for part in measured)
     return Lead(
         plain=(
-            *dict.fromkeys(_differences(part, mde) for part in measured),
-            *(_other_scorer(results) if results else ()),
+            first,
             prose.render("llmbi.what", classified=_is_classified(declared)),
+            *others_,
+            *(_other_scorer(results) if results else ()),
         ),
         technical=phrases.technical(parts, unit="prompts"),
         figure="indices",
@@ -173,7 +175,7 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> str:
     >>> units = pd.DataFrame({"model": "a", "dimension": list("xxyy"), "value": [1, 2, 1, 3]})
     >>> tested = pd.DataFrame([row | {"n": 4, "df": 2.0}])
     >>> dimensions(tested, units.assign(statistic="dimension_mean")).partition(" (")[0]
-    'Mean LLMBI did not differ significantly between dimensions in a'
+    'The index did not differ significantly between dimensions in a'
     """
     tested = estimates[(estimates["statistic"] == "anova") & estimates["p_value"].notna()]
     tested = tested.set_index("model")
