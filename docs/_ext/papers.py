@@ -51,6 +51,12 @@ PAPERS = {
     "Bouchard 2024": "*An Actionable Framework for Assessing Bias and Fairness* (LangFair), "
     "[arXiv:2407.10853](https://arxiv.org/abs/2407.10853); metrics as its package lists them "
     "([`counterfactual`](measures/counterfactual.md)).",
+    "Lee et al. 2024": "*Large Language Models Portray Socially Subordinate Groups as More "
+    "Homogeneous*, [arXiv:2401.08495](https://arxiv.org/abs/2401.08495) "
+    "([`cogs`](measures/cogs.md), [`news_bias`](measures/news_bias.md)).",
+    "Kim et al. 2026": "*Argument Collapse: LLMs Flatten Long-Form Public Debate*, "
+    "[arXiv:2606.01736](https://arxiv.org/abs/2606.01736) "
+    "([`news_bias`](measures/news_bias.md)).",
     "Gelman and Carlin 2014": "*Beyond Power Calculations*, "
     "[doi:10.1177/1745691614551642](https://doi.org/10.1177/1745691614551642) "
     "([`calibration`](measures/calibration.md)).",

@@ -19,7 +19,7 @@ _OF_ESTIMATES = {
     "differences": ["share_difference"],
     "equal length": ["share_difference_passages", "omission_difference"],
     "first": ["first_mention_difference"],
-    "diversity": [*diversity.STATISTICS],
+    "diversity": [*diversity.FAMILIES],
     "distance": ["bias"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
     "shifts": [
