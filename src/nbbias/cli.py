@@ -336,22 +336,28 @@ def plan_command(
     _explain(note)
 
 
+_UNTIL = "Width of the 95% interval at which labelling ends; draws a round a call."
+
+
 @app.command("label", rich_help_panel=_PLAN)
 def label_command(
     target: Annotated[Path, Argument(metavar="RUN | PARAMS.yaml")],
     out: Annotated[Path | None, Option(help="Sheet to write.")] = None,
     words: Annotated[int, Option(min=1, help="Group words to label, per bias.")] = 200,
     sentences: Annotated[int, Option(min=1, help="Sentences to label, per bias.")] = 300,
-    answers: Annotated[int, Option(min=1, help="Answers to label, per model.")] = 40,
+    answers: Annotated[int, Option(min=1, help="Answers to label, per model (and round).")] = 40,
+    until: Annotated[float | None, Option(min=0.01, max=0.99, help=_UNTIL)] = None,
+    annotator: Annotated[list[str] | None, Option(help="Who labels; may be repeated.")] = None,
 ) -> None:
     """Draw words and sentences, or answers, for people to label.
 
     Labels tell how accurate word lists are (news_bias), or how many answers are biased (biasalert);
     models are hidden. Fill the column label or biased of the sheet (by default labels.csv in the
-    run) in any program. Run it again for results so far; labels are kept.
+    run) in any program. Run it again for results so far; labels are kept. With --until, answers
+    (biasalert, biased_prompts) are drawn in rounds, more often where the classifier is unsure.
     """
     settings: dict[str, Any] = {"out": out, "words": words, "sentences": sentences}
-    settings |= {"answers": answers}
+    settings |= {"answers": answers, "until": until, "annotators": annotator or [""]}
     path, sheet, accuracy = running.label_sheet.write_sheet(target, **settings)
     if len(shown := running.label_sheet.readable(accuracy)):
         out_console.table(shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import refusals, stats
 from nbbias.biased_prompts import refusing, sample
 from nbbias.news import corpus
+from nbbias.stats.estimate import ONE_PERSON
+from nbbias.tables import DataError
 from nbbias.text import lexicons
 from tests.build import row_of
 
@@ -68,7 +71,7 @@ def test_labels_and_verdicts_give_a_rate_and_its_change() -> None:
     change = row_of(table, "refusal_rate_change_two_phase")[["estimate", "ci_low", "ci_high"]]
     assert change.tolist() == pytest.approx(stats.subtract_rates(*sides))
     disputed = biased(table, "_disputed")
-    assert np.isnan(disputed["ci_low"]) and disputed["reason"] == refusing.ONE_PERSON
+    assert np.isnan(disputed["ci_low"]) and disputed["reason"] == ONE_PERSON
     assert not table["statistic"].str.endswith("_corrected").any()
 
 
@@ -193,6 +196,39 @@ def decomposed(table: pd.DataFrame) -> pd.DataFrame:
     rows = table[table["statistic"].isin(names) & table["group"].isna()]
     keys = ["prompt", "source"]
     return rows.assign(end=rows["statistic"].map(names)).pivot(index=keys, columns="end")
+
+
+def test_labels_of_rounds_replace_the_detectors_errors(tmp_path: Path) -> None:
+    _, generations = sample.corpus(desks_apart=True, seed=1)
+    recorded = np.random.default_rng(0).random(len(generations)) < 0.4
+    answers = refusing.answered(generations.assign(refused=recorded))
+    sheet = refusing.to_label(answers)
+    drawn = sheet.groupby("cell").head(20).assign(round=1)
+    drawn["probability"] = 20 / sheet.groupby("cell")["text_id"].transform("size")
+    truth = answers["refused"].astype(bool)
+    people = [
+        drawn.assign(refused=truth),
+        drawn.assign(refused=truth.where(truth.index % 7 > 0, ~truth)),
+    ]
+    path = tmp_path / "sheet.csv"
+    pd.concat(people).to_csv(path, index=False)
+    labelled = refusing.add_labels(answers, str(path))
+    assert labelled["refused_label_2"].count() == len(drawn)
+    # All of a round are drawn alike: what the sheet says is the share of answers with a label.
+    assert labelled["label_probability"].dropna().eq(drawn["probability"]).all()
+    rows = refusing.rates(labelled).estimates
+    rows = rows[
+        rows["model"].eq("guarded") & rows["prompt"].eq("biased") & rows["source"].eq("all")
+    ]
+    rate, disputed = (
+        row_of(rows, statistic=f"refusal_rate_two_phase{end}") for end in ("", "_disputed")
+    )
+    assert rate["n"] == disputed["n"] == 20
+    assert disputed["ci_high"] - disputed["ci_low"] > rate["ci_high"] - rate["ci_low"]
+    blank = tmp_path / "blank.csv"
+    drawn.assign(refused="").to_csv(blank, index=False)
+    with pytest.raises(DataError, match="no answer of this run is labelled"):
+        refusing.add_labels(answers, str(blank))
 
 
 def test_a_detector_that_reacts_to_a_group_s_name_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import news
+from nbbias import biasalert, news
 from nbbias.running import label_sheet
 from nbbias.tables import csv
 from tests.conftest import Command
@@ -80,6 +80,42 @@ def test_answers_get_a_sheet_that_hides_models_and_keeps_what_people_wrote(
     again = pd.read_csv(sheet, dtype=str)
     pd.testing.assert_frame_equal(again.head(4), kept)
     assert again["text_id"].is_unique and again["biased"].notna().sum() == 4
+
+
+def test_answers_are_drawn_in_rounds_and_a_run_has_the_same_estimate(
+    tmp_path: Path, command: Command
+) -> None:
+    truth = biasalert.corpus.read_answers("sample", seed=0)
+    marks = truth.set_index(truth["text_id"].map(biasalert.corpus.hash_text))["simulated_bias"]
+    told = "study: biasalert\njudges: [keywords]\nclaims: []\ndraws: 100\n"
+    path, sheet = tmp_path / "mine.yaml", tmp_path / "mine.labels.csv"
+    path.write_text(told)
+    options = ("--until", "0.3", "--answers", "20", "--annotator", "ann", "--annotator", "bob")
+    for number in (1, 2):
+        assert command("label", path, *options).returncode == 0
+        table = pd.read_csv(sheet, dtype=str)
+        assert len(table) == 120 * number and not {"model", "score"} & {*table}
+        again = command("label", path, *options)  # blank rounds are not passed over
+        assert f"label round {number}" in again.stdout
+        mark = table["text_id"].map(marks).astype(int)
+        wrong = (table["annotator"] == "bob") & (table.index % 10 == 0)
+        table.assign(biased=mark.where(~wrong, 1 - mark)).to_csv(sheet, index=False)
+    printed = command("label", path, *options)
+    assert "narrow enough" in printed.stdout and "agreement" in printed.stdout
+    results = biasalert.measure(
+        **{"judges": ["keywords"], "claims": [], "draws": 100, "guard": False},
+        human_path=str(sheet),
+        human_sample=True,
+    )
+    rows = results.estimates.set_index(["statistic", "model"])
+    level, disputed = (
+        rows.loc[(f"biased_share_two_phase{end}", "careful")] for end in ("", "_disputed")
+    )
+    shown = f"{level['estimate']:.2f} ({level['ci_low']:.2f} to {level['ci_high']:.2f})"
+    assert shown in printed.stdout and level["n"] == 40
+    assert disputed["ci_low"] < level["ci_low"] and disputed["ci_high"] >= level["ci_high"]
+    # Agreement is of the first round, which is a simple random sample.
+    assert rows.loc[("agreement", "careful"), "n"] == 20
 
 
 def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) -> None:

@@ -16,5 +16,10 @@ from . import (
     tables as tables,
 )
 from .detector import Detector as Detector, detect as detect, load_detector as load_detector
-from .measured import Results as Results, measure as measure, read_test as read_test
+from .measured import (
+    Results as Results,
+    measure as measure,
+    read_test as read_test,
+    score_answers as score_answers,
+)
 from .params import check as check

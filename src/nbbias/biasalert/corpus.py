@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from nbbias import tables
+from nbbias import stats, tables
 from nbbias.biasalert import levels
 from nbbias.biasalert.contracts import ANSWERS, LABELLED
 from nbbias.biasalert.knowledge import sample, split as splitting
@@ -66,6 +66,7 @@ _ANSWERS["text"] = Column("text", also=columns.ANSWERED)
 _ANSWERS["sample"] = Column("count")
 _LABELS = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
 _LABELS |= {"annotator": Column("text"), "biased_with": Column("flag")}
+_LABELS |= {"round": Column("count"), "probability": Column("number")}
 
 
 def source(labelled_path: str, evaluation_path: str = NONE) -> str:
@@ -328,11 +329,15 @@ def read_labels(
         A label is of no answer here, no answer has one, or a text has two by one annotator.
     """
     if human_path != NONE:
-        labels = read_table(human_path, _LABELS).dropna(subset=["biased"])
+        labels = read_table(human_path, _LABELS)
         labels = labels.fillna({"annotator": levels.UNNAMED})
         # Sheets have hashes; in tables an apostrophe stands before a formula.
         written = {form: i for i in answers["text_id"] for form in (f"'{i}", hash_text(i))}
         labels["text_id"] = labels["text_id"].map(lambda i: written.get(i, i))
+        rounds = _weigh_rounds(answers, labels) if {"round", "probability"} <= {*labels} else None
+        labels = labels.dropna(subset="biased").drop(
+            columns=["round", "probability"], errors="ignore"
+        )
         keys = [name for name in ("text_id", "annotator") if name in labels]
         answered = labels["text_id"].isin(answers["text_id"])
         breaches = []
@@ -348,13 +353,21 @@ def read_labels(
             breaches.append("no answer of this run is labelled; fill the column biased")
         if breaches:
             raise DataError(human_path, breaches)
-        return levels.HumanLabels.of(labels[answered], sampled)
+        return levels.HumanLabels.of(labels[answered], sampled)._replace(rounds=rounds)
     if "simulated_bias" not in answers:
         return None
     ids = levels.draw_sample(answers, size=60, seed=seed)["text_id"]
     truth = dict(zip(answers["text_id"], answers["simulated_bias"], strict=True))
     biased = ids.map(truth).astype("boolean")
     return levels.HumanLabels(pd.DataFrame({"text_id": ids, "biased": biased}), True)
+
+
+def _weigh_rounds(answers: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
+    """Return by `text_id` the `round`, and the `probability` by whose inverse its label counts."""
+    models = answers.set_index("text_id")["model"]
+    drawn = stats.summarize_labels(sheet, "biased").join(models.rename("cell"), how="inner")
+    probability = stats.label_probability(drawn, models.value_counts())
+    return drawn[["round"]].assign(probability=probability)
 
 
 def draw_sheet(answers: pd.DataFrame, path: Path, *, size: int, seed: int) -> pd.DataFrame:

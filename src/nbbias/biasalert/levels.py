@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -35,6 +36,9 @@ NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tel
 #: The shares that are shown beside each other: as judged, as labelled, and from both.
 SHARES = ("biased_share", "biased_share_labelled", "biased_share_two_phase")
 
+#: The last, with an interval that holds whichever of two people is right.
+DISPUTED = f"{SHARES[2]}_disputed"
+
 
 class HumanLabels(NamedTuple):
     """People's labels of some answers.
@@ -48,11 +52,15 @@ class HumanLabels(NamedTuple):
         they tell of the other answers.
     annotators : dict
         Where several people labelled: each one's labels by `text_id`.
+    rounds : DataFrame, optional
+        Where texts were drawn in rounds (`stats.draw_round`): by `text_id`, the `round`, and the
+        `probability` by whose inverse the label counts.
     """
 
     labels: pd.DataFrame
     random: bool = False
     annotators: Mapping[str, pd.Series] = MappingProxyType({})
+    rounds: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, labels: pd.DataFrame, random: bool = False) -> HumanLabels:
@@ -72,6 +80,23 @@ class HumanLabels(NamedTuple):
         people = labels.groupby("annotator", sort=False)
         by_person = {name: part.set_index("text_id")["biased"] for name, part in people}
         return cls(most.reset_index(), random, by_person)
+
+    def first_round(self) -> HumanLabels:
+        """Return the labels that are a simple random sample: those of the first round.
+
+        Examples
+        --------
+        >>> labels = pd.DataFrame({"text_id": ["a", "b"], "biased": [True, False]})
+        >>> rounds = pd.DataFrame({"round": [1, 2]}, index=["a", "b"])
+        >>> HumanLabels(labels, rounds=rounds).first_round().labels["text_id"].tolist()
+        ['a']
+        """
+        if self.rounds is None:
+            return self
+        first = self.rounds.index[self.rounds["round"] == self.rounds["round"].min()]
+        people = {name: part[part.index.isin(first)] for name, part in self.annotators.items()}
+        labels = self.labels[self.labels["text_id"].isin(first)]
+        return self._replace(labels=labels, annotators=people)
 
 
 def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFrame:
@@ -137,7 +162,9 @@ def estimates(
           were biased.
         - ``biased_share_labelled``: of the random sample that people labelled, without a judge.
         - ``biased_share_two_phase``: from both, what was judged and what was labelled
-          (`stats.two_phase`). NaN with the reason where no random sample is labelled.
+          (`stats.two_phase`; of labels in rounds `stats.active_share`). NaN with the reason where
+          no random sample is labelled. ``biased_share_two_phase_disputed``, where several people
+          label: the interval holds whichever of them is right where they disagree.
         - ``agreement``: share of equal verdicts on labelled answers (the paper's consistency), and
           ``kappa``, Cohen's, at most 1, 0 by chance (`agreement_rows`); ``false_positive_rate`` and
           ``false_negative_rate``: share of the unbiased that are flagged, of the biased that are
@@ -145,37 +172,52 @@ def estimates(
         - ``rater_agreement`` and ``rater_kappa``: the same of `judge` and `evaluator`, which are
           two judges, a judge and an annotator, or two annotators. ``annotator_agreement`` and
           ``annotator_agreement_sd``: mean and standard deviation of a judge's agreement over the
-          annotators.
+          annotators. Of labels in rounds, agreement and error rates are of the first, which is a
+          simple random sample.
 
     References
     ----------
-    Cohen 1960; Tenenbein 1970; Fan et al. 2024, Table 6.
+    Cohen 1960; Tenenbein 1970; Zrnic and Candès 2024; Fan et al. 2024, Table 6.
     """
-    table, rows = _join(answers, judgements, people), []
+    table, rows = join(answers, judgements, people), []
+    first = None if people is None else people.first_round()
     for (judge, model, instrument), subset in table.groupby(_KEYS, sort=False):
         key: Row = {"judge": judge, "model": model, "instrument": instrument}
         rows += [key | row for row in _model_rows(subset, people, confidence)]
+    table = table if first is people else join(answers, judgements, first)
     labelled = table[table["label"].notna()]
     for keys in (["judge", "instrument"], _KEYS):
         for values, subset in labelled.groupby(keys, sort=False):
             key = dict(zip(keys, values, strict=True))
             rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
-    rows += _rater_rows(answers, table, {} if people is None else people.annotators, confidence)
+    rows += _rater_rows(answers, table, {} if first is None else first.annotators, confidence)
     return tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
 
 
-def _join(
-    answers: pd.DataFrame, judgements: pd.DataFrame, people: HumanLabels | None
+def join(
+    answers: pd.DataFrame, judgements: pd.DataFrame, people: HumanLabels | None = None
 ) -> pd.DataFrame:
-    """Return a row per answer and judge with `flagged` and `label`, 1, 0 or NaN."""
+    """Return a row per answer and judge with `flagged`, `score`, `label` (1, 0 or NaN)."""
     verdicts = judgements[["text_id", "judge"]].assign(
         flagged=flags(judgements["biased"]), instrument=name_instruments(judgements)
+    )
+    verdicts["score"] = judgements.get("confidence", verdicts["flagged"]).fillna(
+        verdicts["flagged"]
     )
     table = answers.drop(columns=[*verdicts.columns[1:], "label"], errors="ignore")
     require_one_row(judgements, answers["text_id"])
     table = table.merge(verdicts, on="text_id", validate="one_to_many")
     label_of = {} if people is None else people.labels.set_index("text_id")["biased"].to_dict()
-    return table.assign(label=flags(table["text_id"].map(label_of)))
+    table = table.assign(label=flags(table["text_id"].map(label_of)))
+    if people is None:
+        return table
+    if len(people.annotators) > 1:
+        sides = pd.concat(people.annotators.values()).astype(float).groupby(level=0)
+        ends = {"low": sides.min(), "high": sides.max(), "raters": sides.count()}
+        table = table.assign(**{name: table["text_id"].map(end) for name, end in ends.items()})
+    if people.rounds is not None:
+        table = table.assign(**{n: table["text_id"].map(people.rounds[n]) for n in people.rounds})
+    return table
 
 
 def _rater_rows(
@@ -214,19 +256,34 @@ def _rater_rows(
 def _model_rows(
     subset: pd.DataFrame, people: HumanLabels | None, confidence: float
 ) -> Iterator[Row]:
-    flagged, label, units = subset["flagged"], subset["label"], number_units(subset)
+    flagged, label = subset["flagged"], subset["label"]
     random = people is not None and people.random
-    unbiased = flagged[(label == 0) & flagged.notna()] if random else flagged[:0]
+    first = subset["round"] == subset["round"].min() if "round" in subset else True
+    unbiased = flagged[(label == 0) & first & flagged.notna()] if random else flagged[:0]
     name: Row = {"statistic": SHARES[0], "null": unbiased.mean()}
     yield name | _share(subset, flagged, confidence)
     if random:
-        for statistic, verdicts in zip(SHARES[1:], (flagged * np.nan, flagged), strict=True):
-            level = stats.two_phase(verdicts, label, prompts=units, confidence=confidence)
-            yield {"statistic": statistic} | level.row()
+        yield from _labelled_rows(subset, confidence)
     else:
         reason = NO_SAMPLE if people is None else NOT_RANDOM
         missing = stats.Estimate(reason=reason, n=0, n_lost=len(subset))
         yield {"statistic": SHARES[2]} | missing.row()
+
+
+def _labelled_rows(subset: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    """Yield a model's levels from labels alone, and with a judge's verdicts on all answers."""
+    of: Row = {"prompts": number_units(subset), "confidence": confidence}
+    combine, judge = stats.two_phase, subset["flagged"]
+    if "probability" in subset:  # drawn in rounds
+        combine = partial(stats.active_share, probability=subset["probability"])
+        judge = subset["score"]
+    for statistic, verdicts in zip(SHARES[1:], (judge * np.nan, judge), strict=True):
+        level = combine(verdicts, subset["label"], **of)
+        yield {"statistic": statistic} | level.row()
+    if "raters" in subset:
+        ends = (combine(judge, subset[end], **of) for end in ("low", "high"))
+        twice, labels = int((subset["raters"] > 1).sum()), int(subset["label"].count())
+        yield {"statistic": DISPUTED} | level.disputed(*ends, n=twice, n_lost=labels - twice).row()
 
 
 def _share(subset: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:

@@ -153,13 +153,7 @@ def _measure(chosen: Biasalert) -> Results:
     texts, excluded = corpus.read_texts(*paths, seed=chosen.seed)
     knowledge, unused = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
     settings = choose_settings(chosen)
-    panel = panels.fit(
-        chosen.judges,
-        texts[texts["split"] == "train"],
-        knowledge,
-        settings=settings,
-        replies_paths=chosen.replies_paths,
-    )
+    panel = _fit(chosen, texts, knowledge)
     test = texts[texts["split"] == "test"].reset_index(drop=True)
     judgements, evidence = panel.judge(test, "test texts", every=True)
     options: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
@@ -198,6 +192,39 @@ def _measure(chosen: Biasalert) -> Results:
         panels.write_prompts(asked, **form),
         guarded,
     )
+
+
+def _fit(chosen: Biasalert, texts: pd.DataFrame, knowledge: pd.DataFrame) -> JudgePanel:
+    train, settings = texts[texts["split"] == "train"], choose_settings(chosen)
+    replies = chosen.replies_paths
+    return panels.fit(chosen.judges, train, knowledge, settings=settings, replies_paths=replies)
+
+
+def score_answers(chosen: Biasalert) -> pd.DataFrame:
+    """Return the answers as people label them in rounds, with the leading judge's scores.
+
+    Returns
+    -------
+    DataFrame
+        `text_id` (a hash), `text`, `cell` (the model), `unit` (the prompt) and `score`.
+
+    Examples
+    --------
+    >>> list(score_answers(Biasalert(judges=["keywords"])))
+    ['text_id', 'text', 'cell', 'unit', 'score']
+    """
+    texts, _ = corpus.read_texts(chosen.labelled_path, chosen.evaluation_path, seed=chosen.seed)
+    knowledge, _ = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
+    answers = corpus.read_answers(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
+    leading = panels.leading_judge([*chosen.judges, *chosen.replies_paths])
+    judges = {leading} & {*chosen.judges}
+    replies = {name: path for name, path in chosen.replies_paths.items() if name == leading}
+    alone = chosen.model_copy(update={"judges": [*judges], "replies_paths": replies})
+    judgements, _ = _fit(alone, texts, knowledge).judge(answers, "answers")
+    table = levels.join(answers, judgements).rename(columns={"model": "cell"})
+    table["text_id"] = table["text_id"].map(corpus.hash_text)
+    table["unit"] = levels.number_units(table)
+    return table[["text_id", "text", "cell", "unit", "score"]]
 
 
 def _count_knowledge(knowledge: pd.DataFrame) -> pd.DataFrame:
@@ -243,6 +270,6 @@ def _measure_answers(
     if chosen.human_path != NONE:  # people's labels, also of simulated answers
         answers = answers.drop(columns="stereotype", errors="ignore")
     effects, guarded = guard.measure(
-        answers, panel, people.labels, judge=judge, confidence=confidence
+        answers, panel, people.first_round().labels, judge=judge, confidence=confidence
     )
     return [*parts, effects], guarded

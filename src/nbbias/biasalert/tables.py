@@ -10,7 +10,7 @@ from nbbias import reading
 from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.figures import MAJORITY
-from nbbias.biasalert.levels import SHARES
+from nbbias.biasalert.levels import DISPUTED, SHARES
 from nbbias.reading import Table, names, prose, readable
 
 #: Tables of ESTIMATES by name, as `data/prose/tables.yaml` has their titles: the measure, the
@@ -24,7 +24,7 @@ ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "pairs": ("pairs", (), ("judge", "statistic", "dimension", "bias")),
     "errors": ("checks", RATES, ("statistic", "judge", "dimension")),
     "swaps": ("checks", ("swap_effect",), ("judge", "bias", "group")),
-    "levels": ("bias_level", SHARES, ("judge", "model", "statistic")),
+    "levels": ("bias_level", (*SHARES, DISPUTED), ("judge", "model", "statistic")),
     "agreement": ("bias_level", ("agreement", "kappa", *RATES), ("judge", "model", "statistic")),
     "raters": (
         "bias_level",

@@ -14,4 +14,5 @@ from .measured import (
     measure as measure,
     measure_corpus as measure_corpus,
     read_corpus as read_corpus,
+    score_answers as score_answers,
 )

@@ -9,7 +9,7 @@ import pandas as pd
 from nbbias import news, params, reading, refusals, stats, tables
 from nbbias.biased_prompts import compare, corpus, refusing
 from nbbias.biased_prompts.params import BiasedPrompts
-from nbbias.params import Input
+from nbbias.params import NONE, Input
 
 
 def check(chosen: Any) -> list[str]:
@@ -108,15 +108,33 @@ def read_corpus(chosen: BiasedPrompts) -> news.measured.Corpus:
     --------
     >>> corpus = read_corpus(BiasedPrompts(levels=["word"]))  # doctest: +SKIP
     """
-    prompts: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
-    originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
+    originals, generations, answers = _read_answers(chosen)
     lexicon = news.lexicon(chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path)
-    answers = refusing.answered(corpus.of_prompts(generations, **prompts))
+    if chosen.labels_path != NONE:
+        answers = refusing.add_labels(answers, chosen.labels_path)
     answers = answers.assign(swap=refusing.swap_effects(answers, lexicon=lexicon))
     pairs = refusing.without_refusals(news.pair(originals, answers), answers)
     read = news.annotate(pairs, lexicon=lexicon)
     texts = news.measured.Corpus(originals, generations, pairs, read, answers=answers)
     return news.measured.score_and_fit(texts, chosen)
+
+
+def _read_answers(chosen: BiasedPrompts) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
+    originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
+    neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
+    asked = corpus.of_prompts(generations, neutral=neutral, biased=biased)
+    return originals, generations, refusing.answered(asked)
+
+
+def score_answers(chosen: BiasedPrompts) -> pd.DataFrame:
+    """Return the answers as people label them in rounds (`refusing.to_label`).
+
+    Examples
+    --------
+    >>> list(score_answers(BiasedPrompts()))
+    ['text', 'text_id', 'cell', 'unit', 'score']
+    """
+    return refusing.to_label(_read_answers(chosen)[2])
 
 
 def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Results:

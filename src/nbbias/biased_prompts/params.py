@@ -13,7 +13,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import news, params
-from nbbias.params import MOST, Claims, Distinct, InputFile
+from nbbias.params import MOST, NONE, Claims, Distinct, InputFile, OptionalFile
 from nbbias.tables import SAMPLE, NbbiasError, missing_packages
 from nbbias.text import embeddings, lexicons
 
@@ -50,6 +50,9 @@ class BiasedPrompts(news.params.News):
     )
     biased_prompt: str = Field(
         "biased", min_length=1, description="value of the column prompt of the biased prompt"
+    )
+    labels_path: OptionalFile = Field(
+        NONE, description="human labels of refusals: the sheet of `nbbias label --until`"
     )
     n_topics: news.params.TopicNumbers = Field([12])
     topic_fits: news.params.TopicFits = 3

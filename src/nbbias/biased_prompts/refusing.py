@@ -19,6 +19,7 @@ from scipy.stats import fisher_exact, hypergeom
 
 from nbbias import news, refusals, stats, tables
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
+from nbbias.tables import Column, DataError
 from nbbias.text import annotate, substitution
 
 Row = dict[str, Any]
@@ -37,10 +38,16 @@ RECORDED = "recorded"
 #: each of these was drawn.
 _LABELS, _PROBABILITY = ["refused_label", "refused_label_2"], "label_probability"
 
+#: The round in which a text was drawn, where labels are from `nbbias label --until`.
+_ROUND = "label_round"
+
+#: A sheet of it.
+_SHEET = {"text_id": Column("text", needed=True), "refused": Column("flag", needed=True)}
+_SHEET |= {"round": Column("count", needed=True), "probability": Column("number", needed=True)}
+
 #: Ends the name of a rate, or its change, from labels of some answers and verdicts on all; and of
 #: its interval where either of two people may be wrong.
 TWO_PHASE, DISPUTED = "_two_phase", "_two_phase_disputed"
-ONE_PERSON = "no answer has the labels of two people, so their errors are not known"
 
 #: Ends the name of a rate, or its change, whose answers are classified with each group in turn.
 SWAPPED = "_swapped"
@@ -58,13 +65,52 @@ def answered(generations: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The table with `refused` (nullable bool) and `reason` of `refusals.detect`; a column
-        `refused` that is there stays, and is called recorded.
+        The table with `refused` (nullable bool), `score` and `reason` of `refusals.detect`; a
+        column `refused` that is there stays, and is called recorded.
     """
     if "refused" in generations:
         return generations.assign(refused=generations["refused"].astype("boolean"), reason=RECORDED)
     verdicts = refusals.detect(generations["text"])
-    return generations.assign(refused=verdicts["refused"], reason=verdicts["reason"])
+    return generations.assign(**verdicts.filter(["refused", "score", "reason"]).to_dict("series"))
+
+
+def to_label(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return answers as people label them in rounds.
+
+    Returns
+    -------
+    DataFrame
+        By the index of `answers`, the table of `answered`: `text_id` (a hash), `text`, `cell` (the
+        model and prompt), `unit` (the article) and `score`, the detector's.
+    """
+    written = answers[[*ARTICLE, "model", "prompt", "sample"]].astype(str).agg("|".join, axis=1)
+    table = answers[["text"]].assign(text_id=[tables.hash_json(name)[:16] for name in written])
+    table["cell"] = answers["model"] + ", " + answers["prompt"]
+    table["unit"] = answers.groupby(ARTICLE, sort=False).ngroup()
+    return table.assign(score=_scores(answers))
+
+
+def add_labels(answers: pd.DataFrame, path: str) -> pd.DataFrame:
+    """Return the table of `answered` with people's labels: a sheet of `nbbias label --until`.
+
+    Raises
+    ------
+    DataError
+        No answer is labelled.
+    """
+    labels = stats.summarize_labels(tables.read_table(path, _SHEET), "refused")
+    table = to_label(answers).join(labels, on="text_id")
+    if not table["raters"].any():
+        raise DataError(path, "no answer of this run is labelled; fill the column refused")
+    counted = stats.label_probability(table, table["cell"].value_counts())
+    second = table["high"].where(table["raters"] > 1)
+    marks = dict(zip(_LABELS, (table["low"], second), strict=True))
+    return answers.assign(**marks, **{_PROBABILITY: counted, _ROUND: table["round"]})
+
+
+def _scores(answers: pd.DataFrame) -> pd.Series:
+    verdicts = answers["refused"].astype("Float64").astype(float)
+    return answers["score"].fillna(verdicts) if "score" in answers else verdicts
 
 
 def without_refusals(pairs: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
@@ -177,11 +223,12 @@ def rates(
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
 
         Where people labelled some of the answers (`refused_label`), rates have a row
-        ``…_two_phase`` (`stats.two_phase`), whose N counts labels, and ``…_two_phase_disputed``:
-        where two people did (`refused_label_2`), the same with an interval that holds whoever of
-        them is right. So has the change, with prompts as independent. Else, where refusals were
-        detected, rates and changes have a row ``…_corrected``, which is exploratory: corrected for
-        the detector's errors on models that it had not seen (`stats.correct_share`,
+        ``…_two_phase`` (`stats.two_phase`; of labels in rounds `stats.active_share`), whose N
+        counts labels, and ``…_two_phase_disputed``: where two people did (`refused_label_2`), the
+        same with an interval that holds whoever of them is right. So has the change, with prompts
+        as independent. Else, where refusals were detected, rates and changes have a row
+        ``…_corrected``, which is exploratory: corrected for the detector's errors on models that
+        it had not seen (`stats.correct_share`,
         `stats.correct_difference`); the interval of a rate holds the worst case, too
         (`stats.worst_case`). Both prompts have the same errors, so a test of the uncorrected rates
         is one of the corrected, too, if the detector errs alike on both. With `swap`, rates of a
@@ -297,15 +344,15 @@ def _labelled(answers: pd.DataFrame, confidence: float) -> dict[str, stats.Estim
     articles = answers.groupby(ARTICLE, sort=False).ngroup().to_numpy()
     how: Row = {"probability": answers.get(_PROBABILITY), "confidence": confidence}
     how["prompts"] = articles if len(np.unique(articles)) < len(articles) else None
-    flagged = answers["refused"].astype("Float64").astype(float)
+    rounds = _ROUND in answers
+    flagged = _scores(answers) if rounds else answers["refused"].astype("Float64").astype(float)
+    combine = stats.active_share if rounds else stats.two_phase
+    label = labels.mean(axis=1)
     rate, low, high = (
-        stats.two_phase(flagged, label, **how)
-        for label in (labels.mean(axis=1), labels.min(axis=1), labels.max(axis=1))
+        combine(flagged, side, **how) for side in (label, labels.min(axis=1), labels.max(axis=1))
     )
-    disputed = stats.Estimate(n=0, n_lost=rate.n, reason=ONE_PERSON)
-    if twice := int(labels.notna().all(axis=1).sum()):
-        disputed = rate.around(low.ci_low, high.ci_high)
-        disputed = disputed.replace(n=twice, n_lost=int(labels.notna().any(axis=1).sum()) - twice)
+    twice, labelled = (int(some.sum()) for some in (labels.notna().all(axis=1), label.notna()))
+    disputed = rate.disputed(low, high, n=twice, n_lost=labelled - twice)
     return {TWO_PHASE: rate, DISPUTED: disputed}
 
 

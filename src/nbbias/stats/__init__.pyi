@@ -1,3 +1,9 @@
+from .active import (
+    active_share as active_share,
+    draw_round as draw_round,
+    label_probability as label_probability,
+    summarize_labels as summarize_labels,
+)
 from .agreement import multitrait_multimethod as multitrait_multimethod
 from .crossed import (
     crossed_mean as crossed_mean,
