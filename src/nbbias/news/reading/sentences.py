@@ -212,13 +212,15 @@ def agreement(table: pd.DataFrame) -> tuple[str, list[str]]:
 
     Examples
     --------
-    >>> row = {"dimension": "articles", "confidence": 0.95, "n": 40, "instrument": "a, b",
-    ...        "reason": None, "p_value": 0.001}
+    >>> row = {"confidence": 0.95, "n": 40, "instrument": "a, b", "p_value": 0.001}
+    >>> names = ["estimate", "ci_low", "ci_high"]
     >>> ends = {"convergent_mean": (0.5, 0.4, 0.6), "discriminant_mean": (0.1, 0, 0.2)}
     >>> ends |= {"validity_difference": (0.4, 0.3, 0.5)}
-    >>> named = ["estimate", "ci_low", "ci_high"]
-    >>> rows = [row | {"statistic": of} | dict(zip(named, ends[of])) for of in ends]
-    >>> agreement(pd.DataFrame(rows))[0]
+    >>> rows = [
+    ...     row | {"dimension": of, "statistic": name} | dict(zip(names, ends[name]))
+    ...     for of in ("articles", "models") for name in ends
+    ... ]
+    >>> agreement(pd.DataFrame(rows).assign(p_adjusted=0.001))[0]
     'Scores of tone followed the group more than the scorer'
     """
     articles, models = (_means(table, level) for level in LEVELS)
