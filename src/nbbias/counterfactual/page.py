@@ -108,6 +108,7 @@ def _people(pair: str) -> list[str]:
 
 def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
     shares = row["measure"] == "refusal" and scores is not None and _refused(scores, row)
+    sign = -1 if row["estimate"] < 0 else 1
     return _render(
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
@@ -116,7 +117,7 @@ def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
         name=names.measure(row),
         direction=names.direction(row),
         size=Markup(phrases.size(row, row["estimate"])),
-        numbers=Markup(phrases.numbers(row, unit="prompts")),
+        numbers=Markup(phrases.numbers(row, unit="prompts", sign=sign)),
     )
 
 

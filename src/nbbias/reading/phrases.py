@@ -83,7 +83,7 @@ def numbers(row: Row, *, unit: str, sep: str = ";", sign: int = 1) -> str:
     """Write the interval of a difference from the null value, N and, between semicolons, p.
 
     What adjusts them is said once, by `reading.lead.to_dict` or `reading.claims.EXPLORATORY`.
-    `sign` is -1 where the difference is told the other way round.
+    `sign` is -1 where the difference is told the other way round, or as so much smaller.
 
     Examples
     --------
@@ -129,17 +129,19 @@ def _clause(
     row, excess, where = side.iloc[0].to_dict(), _excess(side), _where(side, rows)
     values = {"where": where, "name": names.measure(row), "direction": names.direction(row)}
     values["reference"] = Markup(reference) if is_first else ""
+    sign = -1 if excess.iloc[0] < 0 else 1
     if len(side) == 1:
         values["where"] = where if is_first else where | {"n": 1}
         values["size"] = Markup(size(row, excess.iloc[0]))
-        return render("claims.clause", numbers=Markup(numbers(row, unit=unit)), **values)
+        in_brackets = Markup(numbers(row, unit=unit, sign=sign))
+        return render("claims.clause", numbers=in_brackets, **values)
     said, each = "", list[tuple[str, str, str]]()
     for row in side.to_dict("records") if len(side) <= _MODELS else ():
         of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
         of_row = size(row, row["estimate"] - _null(row)).removesuffix(said)
         said = names.unit(row).name  # units are said once
-        in_brackets = numbers(row, unit="" if each else unit, sep=",")
-        each.append((", ".join(of), Markup(of_row), Markup(in_brackets)))
+        in_brackets = Markup(numbers(row, unit="" if each else unit, sep=",", sign=sign))
+        each.append((", ".join(of), Markup(of_row), in_brackets))
     values |= {"size": Markup(size_range(row, excess)), "n": Markup(count_range(side["n"]))}
     p = Markup(prose.p_value(significance.adjusted_p(side).max(), is_bound=True))
     return render("claims.clauses", each=each, unit=unit, p=p, **values)
