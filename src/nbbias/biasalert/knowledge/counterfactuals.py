@@ -72,7 +72,7 @@ def training_texts() -> pd.DataFrame:
     --------
     >>> texts = training_texts()
     >>> len(texts), texts.groupby("biased")["weight"].sum().round(6).tolist()
-    (3457, [604.975, 604.975])
+    (4176, [730.8, 730.8])
     """
     table = counterfactuals(part="train")
     size = table.groupby("biased")["text"].transform("size")
