@@ -12,6 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 from nbbias import cli
+from nbbias.biasalert.knowledge import counterfactuals
 from nbbias.llmbi.params import Llmbi
 from nbbias.reading import Terminal
 from nbbias.running import measure
@@ -66,7 +67,8 @@ def test_detect_writes_csv_that_no_spreadsheet_runs(
     assert table["text"].iloc[3] == "'=1+1"
     assert table["group"].iloc[0] == "women"
     notes = " ".join(done.stderr.split())
-    assert "of 475 prejudiced claims" in notes and "4 texts: 1 biased" in notes
+    biased = counterfactuals.counterfactuals(part="test")["biased"].sum()
+    assert f"of {biased} prejudiced claims" in notes and "4 texts: 1 biased" in notes
     assert "word lists" in table["instrument"].iloc[0]
 
 
