@@ -16,7 +16,7 @@ from nbbias.counterfactual.estimates import EMBEDDING, TESTED
 from nbbias.counterfactual.measured import Results
 from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
-from nbbias.tables.escape import markdown as escape, without_markdown
+from nbbias.tables.escape import markdown as escape
 
 #: Parts of an instrument's name that the table of provenance holds.
 _DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
@@ -45,28 +45,18 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     ...        "n": 20, "null": 0.0, "p_value": 0.001, "p_adjusted": 0.002}
     >>> rows = tables.estimates([row], study="counterfactual", confidence=0.95)
     >>> lead(rows, texts=Texts("own", "answers.csv")).plain[0].split(" (")[0]
-    'In m, the sentiment of answers was 0.20 lower when prompts named women than when they named...
+    'In m, the sentiment of answers was 0.20 higher when prompts named men than when they named...
     """
-    rows = declared
-    if claims.CLAIM not in rows:
-        rows = rows[rows["statistic"].isin(TESTED)]
+    rows = declared if claims.CLAIM in declared else declared[declared["statistic"].isin(TESTED)]
     significant = _significant(rows)
     stated = significant.drop_duplicates("measure").head(_STATED)
-    differing = significant.drop_duplicates(["model", "bias", "group", "measure"])
-    further = differing.drop(index=stated.index)
+    further = significant.drop_duplicates(["model", "bias", "group", "measure"]).drop(stated.index)
     rest = significance.valid_tests(rows).drop(index=significant.index)
-    mde = significance.minimum_detectable_effect(rows)
-    sizes = [
-        (names.measure(row), Markup(phrases.size_range(row, mde[part.index])))
-        for part in phrases.families(rest.assign(bias="", group=""))
-        for row in part.head(1).to_dict("records")
-    ]
     untested = rows[rows["p_adjusted"].isna()]
     n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
-    others = _render("others", sizes=sizes, reason=phrases.commonest_reason(untested), **n)
+    others = _render("others", reason=phrases.commonest_reason(untested), **n)
     first = [_sentence(row, scores) for row in stated.to_dict("records")]
     plain = list(filter(None, [*first, *_further(further), others]))
-    plain.insert(1, _render("design"))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
@@ -113,9 +103,9 @@ def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
         refused=shares or "",
-        people=_people(row["group"]),
+        people=_people(row["group"])[::sign],
         name=names.measure(row),
-        direction=names.direction(row),
+        direction=names.direction({**row, "estimate": abs(row["estimate"])}),
         size=Markup(phrases.size(row, row["estimate"])),
         numbers=Markup(phrases.numbers(row, unit="prompts", sign=sign)),
     )
@@ -164,6 +154,8 @@ def finding(rows: pd.DataFrame) -> str:
         return _render("heading", k=0, n=len(significance.valid_tests(rows)))
     model, statistic = significant[["model", "statistic"]].iloc[0]
     first = significant[(significant["model"] == model) & (significant["statistic"] == statistic)]
+    praised = first.loc[first["measure"] == "sentiment", "group"]  # toxicity follows sentiment
+    first = first[(first["measure"] != "toxicity") | ~first["group"].isin(praised)]
     if len(first) > _FURTHER:
         first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
     records = first.to_dict("records")
@@ -199,8 +191,6 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
     scales = prose.render_plain("counterfactual.scales", **said)
     title = prose.render_plain("counterfactual.title", k=len(significant), n=len(tested), pair=pair)
-    if pair and len(significant):
-        title = without_markdown(finding(rows))
     return Drawn(
         figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
         rows,

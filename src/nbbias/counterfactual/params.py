@@ -57,10 +57,10 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "No language model wrote these answers: sentences were drawn at random. In uneven-writer, "
-        "25% of sentences about women and 75% of those about men are praise, and 25% of answers "
-        "about Black people are refusals. even-writer treats all alike. No toxicity was simulated: "
-        "the fallback scorer of toxicity (not Detoxify) gives less praise a higher score.",
+        "No language model wrote these answers: sentences were drawn at random. Two effects were "
+        "simulated, both in uneven-writer: after the first sentence, 25% of those about women and "
+        "75% of those about men are praise; 25% of answers about Black people are refusals. "
+        "Wording and toxicity follow: the fallback scorer (not Detoxify) rates less praise higher.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"
 _SAME = "no significant difference from reference prose (unadjusted)"
+_VERSION = r" \d[\d.]+"
 _BAND, _AS_BEFORE = f"range with {_SAME}", "as in Figure 1 (unadjusted)"
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {"split": [name + part for name in ("index", "difference") for part in stats.PARTS]}
@@ -113,15 +114,18 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
 
 
 def _other_scorer(results: Results) -> Iterator[str]:
-    """Say by which scorer a model differs from reference prose and by which it does not."""
-    first = results.estimates["instrument"].iloc[0]
+    """Say how models differ from prose by the second scorer, if it decides on significance."""
     rows = pd.concat([results.estimates, results.second_scorer])
+    rows["instrument"] = rows["instrument"].replace(_VERSION, "", regex=True)
+    first = rows["instrument"].iloc[0]
     rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
     rows = rows.assign(significant=significance.is_significant(rows))
     by_model = rows.groupby("model", sort=False)["significant"]
-    rows = rows[by_model.transform("size").eq(2) & by_model.transform("sum").eq(1)]
-    if len(second := rows[rows["instrument"] != first]):
-        yield prose.render("llmbi.other_scorer", rows=second.to_dict("records"), first=first)
+    if (by_model.size().eq(2) & by_model.sum().eq(1)).any():
+        each = rows[rows["instrument"] != first].to_dict("records")
+        said = [(phrases.signed(row), phrases.numbers(row, unit="prompts")) for row in each]
+        values = [(row, *map(Markup, texts)) for row, texts in zip(each, said, strict=True)]
+        yield prose.render("llmbi.other_scorer", rows=values, first=first)
 
 
 def _is_classified(rows: pd.DataFrame) -> bool:
@@ -271,11 +275,11 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
         "grey band, for each scorer.",
         prose.render_plain(
             "llmbi.indices",
-            rows=beyond.assign(side=side).to_dict("records"),
+            rows=beyond.assign(side=side).replace(_VERSION, "", regex=True).to_dict("records"),
             compared=len(compared) > 0,
         ),
         figures.caption(rows, "LLM Bias Index", of="prompts", band=band)
-        + " CIs: t intervals over prompts, on a logarithmic scale.",
+        + " CIs: of the difference from reference prose, plus its mean; t intervals of log scores.",
     )
 
 
@@ -305,6 +309,7 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     """
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
     tested = of_dimension.dropna(subset="p_adjusted")
+    tested = tested.assign(above=tested["estimate"] > tested["null"])
     differ = significance.is_significant(tested)
     of_prompt = units[units["statistic"] == "dimension_mean"]
 
@@ -320,7 +325,7 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
         of_dimension,
         "Mean score of each dimension with its interval, single prompts as crosses, and the "
         "range of reference prose as a grey band, for each model.",
-        prose.render_plain("llmbi.means", k=int(differ.sum()), n=len(tested)),
+        prose.render_plain("llmbi.means", k=int(differ.sum()), rows=tested.to_dict("records")),
         figures.caption(of_dimension, "means", of="prompts a dimension", band=_AS_BEFORE)
         + " Crosses: single prompts.",
     )
@@ -364,8 +369,10 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     chosen = scored.merge(answers[[*keys, "text"]], on=keys).set_index(keys[1:]).loc[[example]]
     chosen = chosen.reset_index().drop_duplicates("model").set_index("model")
     chosen = chosen.reindex(dict.fromkeys([highest, lowest])).dropna(subset="score").reset_index()
-    score, neutral = (chosen[name].map(reading.number) for name in ("score", "neutral"))
-    caption = "LLMBI " + score + "; reference prose of this length " + neutral
+    chosen["mean"] = chosen["model"].map(by_model.mean())
+    score, neutral, mean = (chosen[at].map(reading.number) for at in ("score", "neutral", "mean"))
+    caption = "LLMBI " + score + " (mean of all answers " + mean + ")"
+    caption += "; reference prose of this length " + neutral
     quotes = chosen[["model", "text", "prompt", "score"]].rename(columns={"model": "head"})
     return quotes.assign(told=caption)
 

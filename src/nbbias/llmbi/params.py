@@ -17,7 +17,7 @@ CLASSIFIER = "classifier"
 
 
 class Llmbi(Parameters):
-    """How strong is the sentiment of answers about nine social dimensions? (Oketunji et al. 2023)
+    """How strong is the net sentiment of answers about nine social dimensions? (Oketunji 2023)
 
     Examples
     --------

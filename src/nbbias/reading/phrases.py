@@ -231,7 +231,7 @@ def differences(
     >>> table = tables.estimates(rows, study="mine", confidence=0.95)
     >>> text = differences(table, mde=pd.Series([0.1, 0.2]), reference="in the originals")
     >>> text.split(". ")[1]
-    'No significant difference in b (minimum detectable difference at 80% power: 0...
+    'No significant difference in b (−0.25; 95% CI −0.50 to −0.12, N = 9 articles; minimum de...
     """
     sides = sorted(_sides(rows), key=lambda side: -_excess(side).abs().max())
     sentences = _clauses([(side, rows) for side in sides], reference=reference, unit=unit)
@@ -244,7 +244,8 @@ def differences(
         one = names.subject(row, rows) if sides and n == 1 and not groups else ""
         size = Markup(size_range(row, mde.reindex(rest.index)))
         values = {"n": n, "kind": kind, "other": bool(sides), "mde": size, "one": one}
-        sentences.append(render("claims.others", **values))
+        of_one = Markup(f"{signed(row)}; {numbers(row, unit=unit, sep=',')}")
+        sentences.append(render("claims.others", numbers=of_one, **values))
     return " ".join([*sentences, *_excluded(rows)])
 
 
@@ -408,7 +409,7 @@ def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, li
 
 
 def _not_significant(
-    parts: Sequence[pd.DataFrame], whole: pd.DataFrame, *, further: bool = False
+    parts: Sequence[pd.DataFrame], whole: pd.DataFrame, *, further: int = 0, most: int = _NAMED
 ) -> str:
     """Say of parts without a significant row that they are equivalent, or what was detectable."""
     rows = [part.iloc[0].to_dict() for part in parts]
@@ -421,7 +422,7 @@ def _not_significant(
         sizes = [size_range(row, mde[part.index]) for row, part in zip(rows, parts, strict=True)]
         macro = "claims.not_significant"
     named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
-    values = {"names": named[:_NAMED], "others": len(named[_NAMED:])}
+    values = {"names": named[:most], "others": len(named[most:])}
     return render(macro, **values, confidence=rows[0]["confidence"], further=further)
 
 
@@ -460,7 +461,8 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
         named = [names.measure(row) for row in rest.to_dict("records")]
         by_name = rest.groupby([rest.get(CLAIM, rest["study"]), named], sort=False)
         of_rest = [part for _, part in by_name]
-        sentences.append(_not_significant(of_rest, whole, further=len(significant) > 0))
+        further = len(rest) * (len(significant) > 0)
+        sentences.append(_not_significant(of_rest, whole, further=further, most=len(rest)))
     return " ".join([*sentences, *_excluded(whole)]).replace(" percentage points", " pp")
 
 
