@@ -75,9 +75,9 @@ PAGES = {
     "crows_pairs": Page(
         "biasalert/crows_pairs",
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
-        "Changing the group, and with it the stereotype, hardly changes how often this classifier "
-        "flags a sentence. A share of flagged texts is therefore not a share of texts that "
-        "stereotype.",
+        "A classifier trained on RedditBias (not the one that nbbias ships) flags a stereotype and "
+        "its counterpart about another group almost equally often. Its flag rate does not count "
+        "stereotypes.",
         data=("redditbias", "crows_pairs"),
         note=_TRAINED,
     ),
@@ -87,15 +87,15 @@ PAGES = {
         "The classifier agrees with people on three comments of four, but misses about half of "
         "mildly worded prejudices: it can select texts to read, not show that a model is unbiased.",
         data=("redditbias", "crows_pairs"),
-        note=f"{_TRAINED} Of the 180 test sentences, 25 are plain mention and 15 biased "
-        "counter-speech.",
+        note=f"{_TRAINED} The 180 test sentences were written for this project by one writer and "
+        "have one annotator; 25 are plain mention and 15 biased counter-speech.",
     ),
     "llmfake": Page(
         "news_bias/llmfake",
         "LLMFake: whom does generated news mention, and in what tone?",
         "No difference in whom the news of four models mentions, or in what tone, was "
-        "significant; differences of up to 21 percentage points in shares, and 26 in omission, "
-        "could have been missed.",
+        "significant. Many differences were measured too imprecisely to be found: see the "
+        "intervals.",
         data=("llmfake",),
         note="Sources are `gossipcop` and `politifact`; models wrote from the headline "
         "(`open_ended`), or from the article (`paraphrase`, `rewrite`).",
@@ -211,13 +211,13 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "flagged": by_group.loc[("recall", "all", "classifier")],
         "counterparts": by_group.loc[("flag_rate_less", "all", "classifier")],
         "difference": by_group.loc[("flag_difference", "all", "classifier")],
-        "pairs": by_group.loc[("pair_share", "all", "classifier")],
+        "stereotype": by_group.loc[("pair_share", "stereo", "classifier")],
         "against": by_group.loc[("pair_share", "antistereo", "classifier")],
     }
     named = {
         "flagged": "more stereotyping sentences flagged",
         "counterparts": "their counterparts flagged",
-        "pairs": "more stereotyping sentence scored higher",
+        "stereotype": "more stereotyping sentence scored higher, pairs with a stereotype",
         "against": "the same, pairs against a stereotype",
     }
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
@@ -237,7 +237,7 @@ def draw_pairs(run: Path) -> dict[str, str] | None:
     panels = {
         ("flagged", "all pairs"): "more stereotyping sentences flagged",
         ("counterparts flagged", "all pairs"): "their counterparts flagged",
-        ("scored higher", "all pairs"): "scored higher, all pairs",
+        ("scored higher", "stereotypes"): "scored higher, pairs with a stereotype",
         ("scored higher", "against stereotypes"): "scored higher, against stereotypes",
     }
     rows = pd.read_csv(run / "figures/pairs.csv").set_index(["column", "panel"])

@@ -33,7 +33,7 @@ REPRODUCED = {
 PAPERS = {
     "Fang et al. 2024": "*Bias of AI-generated content*, "
     "[doi:10.1038/s41598-024-55686-2](https://doi.org/10.1038/s41598-024-55686-2). "
-    "Its human articles cannot be shipped, so its figures were not computed again; "
+    "Its human articles cannot be shipped, so its figures were not computed again from texts; "
     "printed values stand beside yours ([`news_bias`](measures/news_bias.md), "
     "[`biased_prompts`](measures/biased_prompts.md)).",
     "Oketunji et al. 2023": "*Large Language Model (LLM) Bias Index*, "
