@@ -59,8 +59,9 @@ STUDY = params.Study(
         "simulated",
         "No language model wrote these answers: sentences were drawn at random. Two effects were "
         "simulated, both in uneven-writer: after the first sentence, 25% of those about women and "
-        "75% of those about men are praise; 25% of answers about Black people are refusals. "
-        "Wording and toxicity follow: the fallback scorer (not Detoxify) rates less praise higher.",
+        "75% of those about men are praise; 25% of answers about Black women and men are refusals. "
+        "The other differences follow: the fallback scorer of toxicity (not Detoxify) gives less "
+        "praise a higher score, and both differences in refusal rate are of the same refusals.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),
