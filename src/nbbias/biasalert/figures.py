@@ -131,7 +131,7 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
         "share",
         of="texts",
         alt="Accuracy of each judge (dashed line: majority class), and errors on test sentences.",
-        title="Accuracy on held-out texts, and errors on separately written test sentences",
+        title="Accuracy on held-out texts (higher is better), and errors on test sentences (lower)",
         line="majority class",
         tests="Tests of differences: in the appendix.",
     )

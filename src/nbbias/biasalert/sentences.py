@@ -135,6 +135,8 @@ def erring(estimates: pd.DataFrame, *, judge: str, exploratory: bool = False) ->
     """Say on which sentences a judge errs more or less than on others: its section's heading."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
+    of_kinds = rows["n"].where(rows["dimension"] != ALL)
+    rows = rows.assign(total=of_kinds.groupby(rows["statistic"]).transform("sum"))
     unlike = significance.significant(rows).sort_values("estimate", ascending=False)
     flagged, missed = (unlike[unlike["statistic"] == name].to_dict("records") for name in RATES)
     values: dict[str, Any] = {"measured": len(rows), "flagged": flagged, "missed": missed}
@@ -226,7 +228,8 @@ def lead(
         errors = checked[(checked["dimension"] == ALL) & checked["estimate"].notna()]
         errors = errors.sort_values("statistic").assign(instrument="test sentences")
         compared = _turn(compared, judge=judge)
-        row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
+        row = leading.iloc[0].to_dict() | {"biased": test["biased"].sum()}
+        row["simulated"] = texts.kind == "simulated"
         sentences = _of_judge(row, compared, errors)
         exploratory = not (rows["measure"] == "checks").any()
         erred = erring(checked, judge=judge, exploratory=exploratory)

@@ -38,7 +38,7 @@ def errors(rows: pd.DataFrame) -> Drawn:
     level = table["confidence"]
     shares = table[["estimate", "ci_low", "ci_high"]].add(level, axis=0).mul(100)
     none = dict.fromkeys(("null", "null_low", "null_high"), float("nan"))
-    cells = sentences.name_statistics(table).str.partition(": ")[2].map(prose.capitalize)
+    cells = sentences.name_statistics(table).map(prose.capitalize)
     drawn = table.assign(cell=cells, panel="", **shares, **none)
 
     def legend(_: pd.DataFrame, ax: Axes) -> None:
