@@ -67,14 +67,19 @@ def lead(
     first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    both = [_render("limits", recorded=recorded, **_accuracy())] if len(refused) else []
+    rates = estimates.query("statistic == 'refusal_rate_corrected' and group.isna()")
+    rates = rates[rates["prompt"].eq(prompts["biased"]) & rates["model"].isin(refused["model"])]
+    limits = {"recorded": recorded, "corrected": rates.to_dict("records"), **_accuracy()}
+    both = [_render("limits", **limits)] if len(refused) else []
+    named = significance.significant(estimates[estimates["statistic"] == _BY_HEADLINE])
+    headlines = selective(named)[: len(named)]
+    exploratory = [_render("exploratory", text=Markup(text)) for text in headlines]
     known = declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
-    plain = (first, *rest, *both, *phrases.missed(known))
+    plain = (first, *rest, *exploratory, *both, *phrases.missed(known))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
-    by = estimates["instrument"].str.split(" (", regex=False).str[0]
-    by = by[estimates["measure"].ne("refusal") & by.notna()].unique()
+    by = estimates.loc[estimates["measure"].ne("refusal"), "instrument"].dropna().unique()
     card = {
         "measures": _render("measured", names=[name for name in MEASURES if name in measured]),
         "groups": _render("groups", people=list(map(names.people, groups))),
@@ -135,7 +140,7 @@ def answered(pairs: pd.DataFrame) -> str:
     Examples
     --------
     >>> answered(pd.DataFrame({"lost": ["refused", "blank answer", None]}))
-    '1 of 3 answers were refusals; 1 were analysed'
+    '1 of 3 answers were classified as refusals; 1 were analysed'
     """
     refused, measured = (pairs["lost"] == REFUSED).sum(), pairs["lost"].isna().sum()
     return _render("answered", answers=len(pairs), refused=refused, measured=measured)
@@ -145,12 +150,6 @@ def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
     """Say how many answers to other prompts are left out, and under which names."""
     others = generations.loc[~generations["prompt"].isin(answers["prompt"]), "prompt"]
     return [_render("others", n=len(others), prompts=others.unique())] if len(others) else []
-
-
-def prompts_flagged(rates: pd.DataFrame) -> list[str]:
-    """Say how often the classifier of bias flags the prompts; nothing where it read none."""
-    rows = rates.to_dict("records")
-    return [_render("prompts_flagged", rows=rows)] if rows else []
 
 
 def too_few(topics: pd.DataFrame) -> list[str]:

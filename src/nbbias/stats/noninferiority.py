@@ -395,7 +395,7 @@ def paired_shares(first: Sample, second: Sample, *, confidence: float) -> Estima
         return result.replace(reason=ONE_VALUE if n else "no unit has both values")
     result = result.with_interval(*tango_interval(up, down, n, confidence=confidence))
     if not up + down:
-        return result.replace(reason="no unit differs: no test")
+        return result.replace(reason="every unit has equal values on both sides")
     z = float(tango_score(up, down, n, 0.0))
     return result.replace(statistic_value=z, p_value=float(2 * stats.norm.sf(abs(z))))
 

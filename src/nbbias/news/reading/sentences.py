@@ -156,17 +156,12 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     """Say of each bias which differences by the first instrument are significant.
 
-    Without the claims, which Figure 1 shows. Toxicity goes with sentiment, equal length with words.
+    Without the claims, which Figure 1 shows. Toxicity goes with sentiment.
     """
     rows = phrases.exploratory(leading_rows(estimates, measure))
     mde = _detectable(estimates, measure)
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
-    if measure == "word":
-        at_length = estimates[estimates["statistic"] == "share_difference_passages"]
-        heading = result(claims.unmirrored(at_length).assign(statistic=LEADS["word"]), "word")
-        text = Markup(f"{heading}.")
-        sentences += [render("news.about", name="texts of equal length", differences=text)]
     if measure != "sentiment":
         return sentences
     rows = _family(estimates, "toxicity")
@@ -275,7 +270,7 @@ def distances(estimates: pd.DataFrame) -> tuple[str, str]:
 def mean_distance(estimates: pd.DataFrame) -> str:
     """Say what the paper's own measure of words finds (`distances`)."""
     heading = distances(estimates[estimates["measure"] == "word"])[0]
-    name = "mean distance (the paper's measure)"
+    name = "mean distance (the paper's measure; without direction, it can miss differences)"
     return render("news.about", name=name, differences=f"{heading}.")
 
 
