@@ -102,8 +102,8 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Simulated from templates. Under the biased prompt all models but 'unmoved' name women "
-        "less, 'guarded' refuses most headlines, and 'selective' most of those about women.",
+        "Simulated from templates. Under the biased prompt all but 'unmoved' name women less; "
+        "'guarded' refuses most headlines, 'selective' most about women.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),
