@@ -16,6 +16,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
+from markupsafe import Markup
 
 from nbbias.params import Texts
 from nbbias.reading import figures, names, phrases, prose, significance, templates, tipping
@@ -201,7 +202,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     figure = figures.claims(shown, axis, draw=figures.zero, hue="group")
     titles = ("differences", "no_difference")
     differ, none = (prose.render(f"figures.{of}", declared=CLAIM in rows) for of in titles)
-    title = phrases.heading(rows, what=differ, none=none, most=1)
+    title = phrases.heading(rows, what=Markup(differ), none=none, most=1)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of=unit)
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)
