@@ -31,7 +31,7 @@ _AXES = {
     "share": "share chosen (dashed: equal share)",
 }
 #: What is filled among what a score is the spread of.
-_MARKED = "A filled dot is the closest, or most chosen, identity of a significant score."
+_MARKED = "Filled: the closest, or most chosen, identity of a significant score (Holm)."
 _UNADJUSTED = "CIs: not adjusted for selection."
 #: Models whose baseline a caption names.
 _MOST_NAMED = 3

@@ -101,10 +101,7 @@ def _finding(half: pd.DataFrame) -> str:
         return prose.render("cogs.untested", name=name.upper())
     if significance.significant(half).empty:
         return prose.render("cogs.not_significant", name=name.upper(), mde=_detectable(half))
-    rows = leading(half)
-    rows = rows.assign(
-        who=rows["model" if name == "rbs" else "evaluator"], people=rows["group"].map(names.people)
-    )
+    rows = leading(half).assign(people=lambda rows: rows["group"].map(names.people))
     return prose.render(f"cogs.{name}", rows=rows.to_dict("records"))
 
 
@@ -142,9 +139,10 @@ def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the distance and the share behind the first score of writers and of judges."""
     rows = []
     for score in leading(scores).drop_duplicates("statistic").to_dict("records"):
-        parts = score_parts(score, estimates)
+        parts = score_parts(score, estimates).assign(people=names.people(score["group"]))
+        others = parts.loc[parts["group"] != score["group"], "estimate"].to_list()
         for row in parts[parts["group"] == score["group"]].to_dict("records"):
-            name = prose.render_plain("cogs.number", row=row, people=names.people(row["group"]))
+            name = prose.render_plain("cogs.number", row=row, others=others)
             tested = {key: score.get(key) for key in (CLAIM, "p_value", "p_adjusted")}
             rows.append(row | tested | {"name": name})
     return pd.DataFrame(rows)
@@ -178,7 +176,7 @@ def nearest(estimates: pd.DataFrame) -> str:
     ...        "task": None, "topic": None, "estimate": 0.1, "prompt": None, "evaluator": None,
     ...        "p_value": 0.01, "p_adjusted": 0.01, "confidence": 0.95}
     >>> nearest(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]))
-    "m's default texts were closest to those it wrote as men"
+    "m's texts differed in distance to its default texts by gender (closest: men)"
     """
     return prose.render("cogs.nearest", **_preferences(estimates, "rbs", "model"))
 
