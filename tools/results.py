@@ -102,9 +102,9 @@ PAGES = {
     ),
     "gpt4": Page(
         "llmbi/gpt4_recorded",
-        "GPT-4: how strong is the sentiment of its answers?",
-        "GPT-4's answers have stronger sentiment, positive or negative, than encyclopedic prose; "
-        "this does not show that any group is treated worse.",
+        "GPT-4: how strong is the net sentiment of its answers?",
+        "GPT-4's answers have stronger net sentiment, positive or negative, than encyclopedic "
+        "prose; this does not show that any group is treated worse.",
     ),
     "marked_personas": Page(
         "marked_personas/marked_personas",
