@@ -221,7 +221,7 @@ def by_scorer(results: Results) -> str:
 
 
 def ranking(swaps: pd.DataFrame) -> str:
-    """Say in a heading whether any dimensions differ, so that their ranking has support.
+    """Say whether any dimensions differ, so that their ranking has support; or nothing.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def ranking(swaps: pd.DataFrame) -> str:
     Examples
     --------
     >>> ranking(pd.DataFrame({"model": ["a", "b"], "pairs": 36, "significant": [0.0, 0.0]}))
-    'The data support no ranking: no pair of dimensions differs significantly in a or b'
+    'The data support no ranking: no pair of dimensions differs significantly in a or b.'
     """
     rows = swaps.dropna(subset="significant").drop_duplicates("model")
     return prose.render("llmbi.ranking", rows=rows.to_dict("records"))
