@@ -26,7 +26,7 @@ _MODEL = ["model", "prompt", "source"]
 
 #: Significant differences that a lead tells one by one; models of one that it tells apart;
 #: measures without a significant difference that it names.
-_CLAUSES, _MODELS, _NAMED = 4, 3, 3
+_CLAUSES, _MODELS, _NAMED = 4, 3, 5
 
 
 def _kind(rows: pd.DataFrame, n: int) -> str:
@@ -412,6 +412,9 @@ def _not_significant(
     parts: Sequence[pd.DataFrame], whole: pd.DataFrame, *, further: int = 0, most: int = _NAMED
 ) -> str:
     """Say of parts without a significant row that they are equivalent, or what was detectable."""
+    kinds = [tuple(part[["measure", "statistic"]].iloc[0]) for part in parts]
+    order = sorted(range(len(parts)), key=lambda at: kinds.index(kinds[at]))
+    parts, kinds = [parts[at] for at in order], [kinds[at] for at in order]
     rows = [part.iloc[0].to_dict() for part in parts]
     verdicts = pd.concat([part.get("verdict", pd.Series("")) for part in parts])
     if verdicts.astype("str").str.startswith("equivalent").all():
@@ -419,7 +422,11 @@ def _not_significant(
     else:
         mde = significance.minimum_detectable_effect(whole.reset_index(drop=True))
         mde = mde.set_axis(whole.index)
-        sizes = [size_range(row, mde[part.index]) for row, part in zip(rows, parts, strict=True)]
+        sizes = [""] * len(rows)
+        for at, kind in enumerate(kinds[:most]):
+            if kind not in kinds[at + 1 : most]:  # a kind's range stands once, behind the last
+                same = pd.concat([parts[of] for of in range(at + 1) if kinds[of] == kind])
+                sizes[at] = size_range(rows[at], mde[same.index])
         macro = "claims.not_significant"
     named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
     values = {"names": named[:most], "others": len(named[most:])}
