@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import refusals, stats
 from nbbias.biased_prompts import refusing, sample
 from nbbias.news import corpus
-from nbbias.stats.estimate import ONE_PERSON
+from nbbias.stats.two_phase import ONE_PERSON
 from nbbias.tables import DataError
 from nbbias.text import lexicons
 from tests.build import row_of

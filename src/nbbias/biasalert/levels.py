@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -19,7 +18,7 @@ from scipy.stats import hypergeom
 
 from nbbias import stats
 from nbbias.biasalert.checks import RATES
-from nbbias.biasalert.detection import INFERENCE, flags, name_instruments, require_one_row, tabulate
+from nbbias.biasalert.detection import INFERENCE, flags, require_one_row, score_judgements, tabulate
 
 Row = dict[str, Any]
 
@@ -198,12 +197,8 @@ def join(
     answers: pd.DataFrame, judgements: pd.DataFrame, people: HumanLabels | None = None
 ) -> pd.DataFrame:
     """Return a row per answer and judge with `flagged`, `score`, `label` (1, 0 or NaN)."""
-    verdicts = judgements[["text_id", "judge"]].assign(
-        flagged=flags(judgements["biased"]), instrument=name_instruments(judgements)
-    )
-    verdicts["score"] = judgements.get("confidence", verdicts["flagged"]).fillna(
-        verdicts["flagged"]
-    )
+    columns = ["text_id", "judge", "instrument", "flagged", "score"]
+    verdicts = score_judgements(judgements)[columns]
     table = answers.drop(columns=[*verdicts.columns[1:], "label"], errors="ignore")
     require_one_row(judgements, answers["text_id"])
     table = table.merge(verdicts, on="text_id", validate="one_to_many")
@@ -272,18 +267,15 @@ def _model_rows(
 
 def _labelled_rows(subset: pd.DataFrame, confidence: float) -> Iterator[Row]:
     """Yield a model's levels from labels alone, and with a judge's verdicts on all answers."""
-    of: Row = {"prompts": number_units(subset), "confidence": confidence}
-    combine, judge = stats.two_phase, subset["flagged"]
-    if "probability" in subset:  # drawn in rounds
-        combine = partial(stats.active_share, probability=subset["probability"])
-        judge = subset["score"]
-    for statistic, verdicts in zip(SHARES[1:], (judge * np.nan, judge), strict=True):
-        level = combine(verdicts, subset["label"], **of)
-        yield {"statistic": statistic} | level.row()
-    if "raters" in subset:
-        ends = (combine(judge, subset[end], **of) for end in ("low", "high"))
-        twice, labels = int((subset["raters"] > 1).sum()), int(subset["label"].count())
-        yield {"statistic": DISPUTED} | level.disputed(*ends, n=twice, n_lost=labels - twice).row()
+    of: Row = {"probability": subset.get("probability"), "in_rounds": "probability" in subset}
+    of |= {"prompts": number_units(subset), "confidence": confidence}
+    judge = subset["score" if of["in_rounds"] else "flagged"]
+    alone = stats.labelled_shares(judge * np.nan, subset[["label"]], **of)
+    levels = [*alone, *stats.labelled_shares(judge, subset, **of)]
+    yield from (
+        {"statistic": name} | level.row()
+        for name, level in zip((*SHARES[1:], DISPUTED), levels, strict=False)
+    )
 
 
 def _share(subset: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:

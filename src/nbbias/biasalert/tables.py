@@ -6,7 +6,6 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import reading
 from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.figures import MAJORITY
@@ -54,13 +53,11 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
         subset = subset[~subset["judge"].isin(baselines) & ~subset["statistic"].isin(elsewhere)]
         subset = subset[(subset["judge"] != ALWAYS) | (subset["statistic"] == "f1")]
         subset = subset[subset["bias"].isna() == (name != "by_type")]
-    words = reading.caption(subset, study="biasalert", name=name)
-    options = {key: getattr(words, key) for key in ("title", "note", "labels", "decimals")}
     if statistics:
         subset = subset[subset["statistic"].isin(statistics)]
     if "evaluator" in keys:
         subset = subset.assign(evaluator=subset["evaluator"].map(names.judge, na_action="ignore"))
-    shown = readable(subset, list(keys), rows=None, **options)
+    shown = readable(subset, list(keys), rows=None, words=("biasalert", name))
     rows = subset.drop_duplicates("statistic").to_dict("records")
     named = {names.in_words("statistic", row["statistic"]): names.measure(row) for row in rows}
     return shown._replace(rows=shown.rows.replace({"statistic": named}))

@@ -342,18 +342,14 @@ def _labelled(answers: pd.DataFrame, confidence: float) -> dict[str, stats.Estim
     if labels.isna().all(axis=None):
         return {}
     articles = answers.groupby(ARTICLE, sort=False).ngroup().to_numpy()
-    how: Row = {"probability": answers.get(_PROBABILITY), "confidence": confidence}
+    how: Row = {"probability": answers.get(_PROBABILITY), "in_rounds": _ROUND in answers}
     how["prompts"] = articles if len(np.unique(articles)) < len(articles) else None
-    rounds = _ROUND in answers
-    flagged = _scores(answers) if rounds else answers["refused"].astype("Float64").astype(float)
-    combine = stats.active_share if rounds else stats.two_phase
-    label = labels.mean(axis=1)
-    rate, low, high = (
-        combine(flagged, side, **how) for side in (label, labels.min(axis=1), labels.max(axis=1))
-    )
-    twice, labelled = (int(some.sum()) for some in (labels.notna().all(axis=1), label.notna()))
-    disputed = rate.disputed(low, high, n=twice, n_lost=labelled - twice)
-    return {TWO_PHASE: rate, DISPUTED: disputed}
+    verdicts = answers["refused"].astype("Float64").astype(float)
+    judge = _scores(answers) if how["in_rounds"] else verdicts
+    of_two = {"label": "mean", "low": "min", "high": "max", "raters": "count"}
+    sides = pd.DataFrame({name: labels.agg(by, axis=1) for name, by in of_two.items()})
+    shares = stats.labelled_shares(judge, sides, confidence=confidence, **how)
+    return dict(zip((TWO_PHASE, DISPUTED), shares, strict=True))
 
 
 def _labelled_change(

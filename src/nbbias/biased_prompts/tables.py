@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from nbbias import refusals
@@ -37,9 +39,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     >>> of(found, "by_headline").rows["model"].tolist()
     ['m', 'n']
     """
-    words = caption(estimates, study="biased_prompts", name=name)
-    settings = {"title": words.title, "note": words.note, "gap": ""}
-    return readable(estimates, _KEYS, statistics=STATISTICS[name], rows=30, **settings)
+    settings: dict[str, Any] = {"rows": 30, "words": ("biased_prompts", name), "gap": ""}
+    return readable(estimates, _KEYS, statistics=STATISTICS[name], **settings)
 
 
 def side_by_side(estimates: pd.DataFrame, name: str) -> Table:

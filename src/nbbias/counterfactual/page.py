@@ -224,17 +224,18 @@ def overview(rows: pd.DataFrame) -> Table:
     records = rows.to_dict("records")
     columns = [f"{names.measure(row)},{names.unit(row).short}".rstrip(",") for row in records]
     rows = rows.assign(column=columns, cell=[_cell(row) for row in records])
-    shown = reading.caption(_wide(rows, "column", "cell"), study="counterfactual", name="overview")
-    return shown._replace(note=f"{shown.note} N = {prose.count_range(rows['n'])} prompts.")
+    return _wide(rows, "column", name="overview")
 
 
-def _wide(rows: pd.DataFrame, columns: str, values: str) -> pd.DataFrame:
-    """Lay out a row a model and pair of groups, in the order of p, and a column for each value."""
+def _wide(rows: pd.DataFrame, columns: str, *, name: str) -> Table:
+    """Lay out a row a model and pair of groups, in the order of p, and a column for each cell."""
     keys = ["model", "group"]
     order = pd.MultiIndex.from_frame(rows.sort_values("p_adjusted", kind="stable")[keys])
-    rows = rows.drop_duplicates([*keys, columns])
-    wide = rows.pivot(index=keys, columns=columns, values=values).reindex(order.drop_duplicates())
-    return wide[rows[columns].unique()].reset_index()
+    once = rows.drop_duplicates([*keys, columns])
+    wide = once.pivot(index=keys, columns=columns, values="cell").reindex(order.drop_duplicates())
+    wide = wide[once[columns].unique()].reset_index()
+    shown = reading.caption(wide, study="counterfactual", name=name)
+    return shown._replace(note=f"{shown.note} N = {prose.count_range(rows['n'])} prompts.")
 
 
 def _cell(row: Mapping[str, Any], *, decimals: int = 0) -> str:
@@ -256,9 +257,7 @@ def distances(rows: pd.DataFrame) -> Table:
     """
     rows = significance.with_selection(rows[rows["measure"] == EMBEDDING])
     cells = [_cell(row, decimals=3) for row in rows.to_dict("records")]
-    wide = _wide(rows.assign(cell=cells), "statistic", "cell")
-    shown = reading.caption(wide, study="counterfactual", name="embedding")
-    return shown._replace(note=f"{shown.note} N = {prose.count_range(rows['n'])} prompts.")
+    return _wide(rows.assign(cell=cells), "statistic", name="embedding")
 
 
 # --- two answers side by side ---------------------------------------------------------------------

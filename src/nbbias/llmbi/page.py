@@ -389,9 +389,6 @@ def table(estimates: pd.DataFrame, name: str) -> Table:
     >>> table(rows, "dimension_mean").rows["estimate"][0]
     '0.900 [0.600, 1.200]'
     """
-    words = reading.caption(estimates, study="llmbi", name=name)
-    settings = {"title": words.title, "note": words.note, "labels": words.labels}
-    keys = ["model", "group", "dimension"]
-    return reading.readable(
-        estimates, keys, statistics=STATISTICS.get(name, [name]), rows=None, **settings
-    )
+    keys, statistics = ["model", "group", "dimension"], STATISTICS.get(name, [name])
+    words = "llmbi", name
+    return reading.readable(estimates, keys, statistics=statistics, rows=None, words=words)

@@ -288,9 +288,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     if chosen.diversity:
         options: dict[str, Any] = {"device": chosen.device, "confidence": chosen.confidence}
         result = diversity.estimate(read, model=chosen.embedding_model, **options)
-        estimates = pd.concat([results.estimates, result.estimates], ignore_index=True)
-        units = pd.concat([results.units, result.units], ignore_index=True)
-        results = results._replace(estimates=estimates, units=units)
+        results = results._replace(**claims.combine([results, result])._asdict())
     return results
 
 

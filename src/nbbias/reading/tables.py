@@ -63,7 +63,11 @@ def caption(rows: pd.DataFrame, *, study: str, name: str) -> Table:
     >>> caption(pd.DataFrame({"model": ["m"]}), study="llmbi", name="losses").title
     'Answers read, excluded and scored'
     """
-    return Table(rows, **read_shipped_yaml("prose/tables.yaml")[study][name])
+    return Table(rows, **_words(study, name))
+
+
+def _words(study: str, name: str) -> dict[str, Any]:
+    return dict(read_shipped_yaml("prose/tables.yaml")[study][name])
 
 
 # --- of estimates -----------------------------------------------------------------------------
@@ -75,6 +79,7 @@ def readable(
     *,
     statistics: Sequence[str] | None = None,
     rows: int | None = 12,
+    words: tuple[str, str] | None = None,
     **options: Any,
 ) -> Table:
     """Choose the columns of ESTIMATES that a reader needs.
@@ -92,6 +97,8 @@ def readable(
         Where there are more, the table holds those with the smallest p (of equal p, and where
         nothing was tested, those furthest from `null`, or from 0), and the note counts the others.
         None: all rows.
+    words
+        The study and the table's name, as in `caption`.
     **options
         `title`, `note`, `labels`, `decimals` and `gap` of `Table`. `labels` names the columns by
         those of ESTIMATES: ``{"null": "neutral prose"}``, ``{"n": "prompts"}``.
@@ -118,7 +125,8 @@ def readable(
     >>> table.note
     'All rows: instrument TextBlob.'
     """
-    whole = Table(estimates, **{"title": "", "gap": "not tested", **options})
+    named = _words(*words) if words else {"title": ""}
+    whole = Table(estimates, **{"gap": "not tested", **named, **options})
     shown = estimates.reset_index(drop=True)
     if statistics is not None:
         shown = shown[shown["statistic"].isin(statistics)]

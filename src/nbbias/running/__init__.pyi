@@ -3,7 +3,6 @@ from . import (
     doctor as doctor,
     generation as generation,
     kernel as kernel,
-    label_rounds as label_rounds,
     label_sheet as label_sheet,
     measure as measure,
     place as place,

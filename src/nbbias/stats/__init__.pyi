@@ -1,10 +1,4 @@
-from .active import (
-    active_share as active_share,
-    draw_round as draw_round,
-    label_probability as label_probability,
-    summarize_labels as summarize_labels,
-)
-from .agreement import multitrait_multimethod as multitrait_multimethod
+from .agreement import kappa as kappa, multitrait_multimethod as multitrait_multimethod
 from .crossed import (
     crossed_mean as crossed_mean,
     crossed_spread as crossed_spread,
@@ -39,7 +33,6 @@ from .intervals import (
     two_shares as two_shares,
     wilson as wilson,
 )
-from .kappa import kappa as kappa
 from .known_errors import (
     ErrorRates as ErrorRates,
     correct_difference as correct_difference,
@@ -85,7 +78,14 @@ from .tipping import (
     subtract_rates as subtract_rates,
     verdict_tipping_points as verdict_tipping_points,
 )
-from .two_phase import two_phase as two_phase
+from .two_phase import (
+    active_share as active_share,
+    draw_round as draw_round,
+    label_probability as label_probability,
+    labelled_shares as labelled_shares,
+    summarize_labels as summarize_labels,
+    two_phase as two_phase,
+)
 from .variance import (
     anova as anova,
     group_means as group_means,

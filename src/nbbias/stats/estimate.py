@@ -11,9 +11,6 @@ from scipy.special import stdtr, stdtrit
 #: The least and the largest value that a statistic can have, where it has bounds.
 Bounds: TypeAlias = tuple[float, float] | None
 
-#: Why an interval cannot hold whichever of two people is right.
-ONE_PERSON = "no answer has the labels of two people, so their errors are not known"
-
 _TEST = ("statistic_value", "df", "p_value", "effect_size")
 
 
@@ -102,26 +99,6 @@ class Estimate:
     def around(self, low: float, high: float) -> Estimate:
         """Return a copy with this interval, widened where it misses the estimate."""
         return self.with_interval(min(low, self.estimate), max(high, self.estimate))
-
-    def disputed(self, low: Estimate, high: Estimate, *, n: int, n_lost: int) -> Estimate:
-        """Return a copy whose interval holds whichever of two people is right.
-
-        Parameters
-        ----------
-        low, high
-            Estimates with the lower, and the higher, label of each unit.
-        n, n_lost
-            Units with the labels of two people, and of one.
-
-        Examples
-        --------
-        >>> level = Estimate(0.2, 0.1, 0.3)
-        >>> level.disputed(Estimate(0.1, 0.0, 0.2), Estimate(0.3, 0.2, 0.4), n=9, n_lost=0).ci_high
-        0.4
-        """
-        if not n:
-            return Estimate(n=0, n_lost=n_lost, reason=ONE_PERSON)
-        return self.around(low.ci_low, high.ci_high).replace(n=n, n_lost=n_lost)
 
     def without_test(self, reason: str) -> Estimate:
         """Return a copy without interval and test, and why.

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import reading, stats
+from nbbias import stats
 from nbbias.news import claims, diversity
 from nbbias.reading import Table, readable
 from nbbias.tables import read_published
@@ -55,30 +55,15 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     statistics = _OF_ESTIMATES[name]
     if statistics[0] in claims.MIRRORED:  # of two groups one: the other is its mirror image
         rows = claims.unmirrored(rows[rows["statistic"].isin(statistics)])
-    caption = reading.caption(rows, study="news_bias", name=name)
-    return readable(
-        rows,
-        [*_KEYS, *(["test"] if name == "distance" else [])],
-        statistics=statistics,
-        rows=20,
-        title=caption.title,
-        note=caption.note,
-        labels=caption.labels,
-    )
+    keys = [*_KEYS, *(["test"] if name == "distance" else [])]
+    return readable(rows, keys, statistics=statistics, rows=20, words=("news_bias", name))
 
 
 def agreement(table: pd.DataFrame) -> Table:
     """Return the mean correlations of `news.agreement`, on articles and on models."""
     rows = table[~table["statistic"].str.endswith("_correlation")]
-    caption = reading.caption(rows, study="news_bias", name="agreement")
-    return readable(
-        rows,
-        ["dimension", "statistic", "instrument"],
-        rows=None,
-        title=caption.title,
-        note=caption.note,
-        labels=caption.labels,
-    )
+    keys = ["dimension", "statistic", "instrument"]
+    return readable(rows, keys, rows=None, words=("news_bias", "agreement"))
 
 
 def losses(table: pd.DataFrame) -> pd.DataFrame:
@@ -107,9 +92,8 @@ def mixed_model(compared: pd.DataFrame, *, confidence: float) -> Table:
     """Return the mixed model's differences between models."""
     nothing = float("nan")
     rows = compared.assign(null=0.0, null_low=nothing, null_high=nothing, confidence=confidence)
-    caption = reading.caption(rows, study="news_bias", name="mixed model")
     keys = ["measure", "bias", "model", "prompt", "source"]
-    return readable(rows, keys, title=caption.title, note=caption.note)
+    return readable(rows, keys, words=("news_bias", "mixed model"))
 
 
 def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
