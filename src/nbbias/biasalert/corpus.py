@@ -64,9 +64,9 @@ _ANSWERS["text_id"] = Column("text", also=columns.ID, without="row")
 _ANSWERS["model"] = Column("text", also=columns.MODEL, without="file")
 _ANSWERS["text"] = Column("text", also=columns.ANSWERED)
 _ANSWERS["sample"] = Column("count")
-_LABELS = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
-_LABELS |= {"annotator": Column("text"), "biased_with": Column("flag")}
-_LABELS |= {"round": Column("count"), "probability": Column("number")}
+_FORM = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
+_FORM |= {"annotator": Column("text"), "biased_with": Column("flag")}
+_LABELS = _FORM | {"round": Column("count"), "probability": Column("number")}
 
 
 def source(labelled_path: str, evaluation_path: str = NONE) -> str:
@@ -334,10 +334,9 @@ def read_labels(
         # Sheets have hashes; in tables an apostrophe stands before a formula.
         written = {form: i for i in answers["text_id"] for form in (f"'{i}", hash_text(i))}
         labels["text_id"] = labels["text_id"].map(lambda i: written.get(i, i))
-        rounds = _weigh_rounds(answers, labels) if {"round", "probability"} <= {*labels} else None
-        labels = labels.dropna(subset="biased").drop(
-            columns=["round", "probability"], errors="ignore"
-        )
+        in_rounds = {"round", "probability"} <= {*labels}
+        rounds = _weigh_rounds(answers, labels) if in_rounds else pd.DataFrame()
+        labels = labels[[name for name in _FORM if name in labels]].dropna(subset="biased")
         keys = [name for name in ("text_id", "annotator") if name in labels]
         answered = labels["text_id"].isin(answers["text_id"])
         breaches = []
@@ -353,7 +352,8 @@ def read_labels(
             breaches.append("no answer of this run is labelled; fill the column biased")
         if breaches:
             raise DataError(human_path, breaches)
-        return levels.HumanLabels.of(labels[answered], sampled)._replace(rounds=rounds)
+        people = levels.HumanLabels.of(labels[answered], sampled)
+        return people._replace(labels=people.labels.join(rounds, on="text_id"))
     if "simulated_bias" not in answers:
         return None
     ids = levels.draw_sample(answers, size=60, seed=seed)["text_id"]

@@ -39,27 +39,30 @@ SHARES = ("biased_share", "biased_share_labelled", "biased_share_two_phase")
 DISPUTED = f"{SHARES[2]}_disputed"
 
 
+#: How a text was drawn, where it was in rounds.
+_DRAWN = ("round", "probability")
+
+
 class HumanLabels(NamedTuple):
     """People's labels of some answers.
 
     Attributes
     ----------
     labels : DataFrame
-        `text_id`, `biased`; and `biased_with` where the guard's output was labelled.
+        `text_id`, `biased`; `biased_with` where the guard's output was labelled; where several
+        people labelled, the lowest and the highest verdict, `low` and `high`, and their number,
+        `raters`; where texts were drawn in rounds (`stats.draw_round`), the `round`, and the
+        `probability` by whose inverse the label counts.
     random : bool
         Whether they are of a random sample of each model's answers (`draw_sample`). Only then do
         they tell of the other answers.
     annotators : dict
         Where several people labelled: each one's labels by `text_id`.
-    rounds : DataFrame, optional
-        Where texts were drawn in rounds (`stats.draw_round`): by `text_id`, the `round`, and the
-        `probability` by whose inverse the label counts.
     """
 
     labels: pd.DataFrame
     random: bool = False
     annotators: Mapping[str, pd.Series] = MappingProxyType({})
-    rounds: pd.DataFrame | None = None
 
     @classmethod
     def of(cls, labels: pd.DataFrame, random: bool = False) -> HumanLabels:
@@ -75,7 +78,10 @@ class HumanLabels(NamedTuple):
             return cls(labels, random)
         labels = labels.fillna({"annotator": UNNAMED})
         verdicts = labels.drop(columns="annotator").set_index("text_id").astype("Float64")
-        most = verdicts.groupby(level=0, sort=False).mean() >= 0.5
+        by_text = verdicts.groupby(level=0, sort=False)
+        most = by_text.mean() >= 0.5
+        if labels["annotator"].nunique() > 1:
+            most = most.join(by_text["biased"].agg(low="min", high="max", raters="count"))
         people = labels.groupby("annotator", sort=False)
         by_person = {name: part.set_index("text_id")["biased"] for name, part in people}
         return cls(most.reset_index(), random, by_person)
@@ -85,16 +91,15 @@ class HumanLabels(NamedTuple):
 
         Examples
         --------
-        >>> labels = pd.DataFrame({"text_id": ["a", "b"], "biased": [True, False]})
-        >>> rounds = pd.DataFrame({"round": [1, 2]}, index=["a", "b"])
-        >>> HumanLabels(labels, rounds=rounds).first_round().labels["text_id"].tolist()
+        >>> labels = pd.DataFrame({"text_id": ["a", "b"], "biased": True, "round": [1, 2]})
+        >>> HumanLabels(labels).first_round().labels["text_id"].tolist()
         ['a']
         """
-        if self.rounds is None:
+        if "round" not in self.labels:
             return self
-        first = self.rounds.index[self.rounds["round"] == self.rounds["round"].min()]
+        labels = self.labels[self.labels["round"] == self.labels["round"].min()]
+        first = labels["text_id"]
         people = {name: part[part.index.isin(first)] for name, part in self.annotators.items()}
-        labels = self.labels[self.labels["text_id"].isin(first)]
         return self._replace(labels=labels, annotators=people)
 
 
@@ -202,17 +207,10 @@ def join(
     table = answers.drop(columns=[*verdicts.columns[1:], "label"], errors="ignore")
     require_one_row(judgements, answers["text_id"])
     table = table.merge(verdicts, on="text_id", validate="one_to_many")
-    label_of = {} if people is None else people.labels.set_index("text_id")["biased"].to_dict()
-    table = table.assign(label=flags(table["text_id"].map(label_of)))
-    if people is None:
-        return table
-    if len(people.annotators) > 1:
-        sides = pd.concat(people.annotators.values()).astype(float).groupby(level=0)
-        ends = {"low": sides.min(), "high": sides.max(), "raters": sides.count()}
-        table = table.assign(**{name: table["text_id"].map(end) for name, end in ends.items()})
-    if people.rounds is not None:
-        table = table.assign(**{n: table["text_id"].map(people.rounds[n]) for n in people.rounds})
-    return table
+    labels = pd.DataFrame(columns=["text_id", "biased"]) if people is None else people.labels
+    said = labels.set_index("text_id").filter(["biased", "low", "high", "raters", *_DRAWN])
+    said = said.reindex(table["text_id"]).set_axis(table.index)
+    return table.assign(label=flags(said.pop("biased")), **said.astype(float))
 
 
 def _rater_rows(
