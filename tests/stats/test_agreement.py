@@ -38,7 +38,7 @@ def by_statistic(table: pd.DataFrame) -> pd.DataFrame:
 
 def test_correlations_are_those_of_scipy_and_their_means() -> None:
     values, articles = simulated(np.random.default_rng(1), 30, trait=0.4, method=0.2)
-    table = stats.multitrait_multimethod(values, clusters=articles, ranks=True, confidence=0.95)
+    table = stats.multitrait_multimethod(values.rank(), clusters=articles, confidence=0.95)
     pairs = table.dropna(subset="first")
     expected = scipy.stats.spearmanr(values.to_numpy()).statistic
     ends = pairs[["first", "second"]].to_numpy(int).T
@@ -120,7 +120,7 @@ def test_what_cannot_be_compared_says_why() -> None:
     assert lost["estimate"].isna().all()
     assert lost["reason"].str.contains("differ in one").all()
     few = stats.multitrait_multimethod(
-        values.head(6), clusters=articles[:6], ranks=True, confidence=0.95, fewest=4
+        values.head(6).rank(), clusters=articles[:6], confidence=0.95, fewest=4
     )
     assert few["estimate"].notna().all()
     assert few["ci_low"].isna().all()

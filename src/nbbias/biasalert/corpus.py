@@ -334,8 +334,11 @@ def read_labels(
         # Sheets have hashes; in tables an apostrophe stands before a formula.
         written = {form: i for i in answers["text_id"] for form in (f"'{i}", hash_text(i))}
         labels["text_id"] = labels["text_id"].map(lambda i: written.get(i, i))
-        in_rounds = {"round", "probability"} <= {*labels}
-        rounds = _weigh_rounds(answers, labels) if in_rounds else pd.DataFrame()
+        rounds = pd.DataFrame()
+        if {"round", "probability"} <= {*labels}:
+            models = answers.set_index("text_id")["model"]
+            summary = stats.summarize_labels(labels, "biased", cells=models)
+            rounds = summary[["round"]].assign(probability=summary["counted"])
         labels = labels[[name for name in _FORM if name in labels]].dropna(subset="biased")
         keys = [name for name in ("text_id", "annotator") if name in labels]
         answered = labels["text_id"].isin(answers["text_id"])
@@ -360,14 +363,6 @@ def read_labels(
     truth = dict(zip(answers["text_id"], answers["simulated_bias"], strict=True))
     biased = ids.map(truth).astype("boolean")
     return levels.HumanLabels(pd.DataFrame({"text_id": ids, "biased": biased}), True)
-
-
-def _weigh_rounds(answers: pd.DataFrame, sheet: pd.DataFrame) -> pd.DataFrame:
-    """Return by `text_id` the `round`, and the `probability` by whose inverse its label counts."""
-    models = answers.set_index("text_id")["model"]
-    drawn = stats.summarize_labels(sheet, "biased").join(models.rename("cell"), how="inner")
-    probability = stats.label_probability(drawn, models.value_counts())
-    return drawn[["round"]].assign(probability=probability)
 
 
 def draw_sheet(answers: pd.DataFrame, path: Path, *, size: int, seed: int) -> pd.DataFrame:

@@ -98,14 +98,14 @@ def add_labels(answers: pd.DataFrame, path: str) -> pd.DataFrame:
     DataError
         No answer is labelled.
     """
-    labels = stats.summarize_labels(tables.read_table(path, _SHEET), "refused")
-    table = to_label(answers).join(labels, on="text_id")
-    if not table["raters"].any():
+    asked, sheet = to_label(answers), tables.read_table(path, _SHEET)
+    labels = stats.summarize_labels(sheet, "refused", cells=asked.set_index("text_id")["cell"])
+    if not labels["raters"].any():
         raise DataError(path, "no answer of this run is labelled; fill the column refused")
-    counted = stats.label_probability(table, table["cell"].value_counts())
+    table = asked[["text_id"]].join(labels, on="text_id")
     second = table["high"].where(table["raters"] > 1)
     marks = dict(zip(_LABELS, (table["low"], second), strict=True))
-    return answers.assign(**marks, **{_PROBABILITY: counted, _ROUND: table["round"]})
+    return answers.assign(**marks, **{_PROBABILITY: table["counted"], _ROUND: table["round"]})
 
 
 def _scores(answers: pd.DataFrame) -> pd.Series:

@@ -82,9 +82,8 @@ def estimates(
     parts = [
         stats.multitrait_multimethod(wide, clusters=articles, strata=cells, confidence=confidence),
         stats.multitrait_multimethod(
-            means,
+            means.rank(),
             clusters=means.index.get_level_values("model").to_numpy(),
-            ranks=True,
             confidence=confidence,
             fewest=_FEWEST_MODELS,
         ),

@@ -132,14 +132,14 @@ def draw_round(
     sheet = pd.DataFrame(columns=["text_id", "text", verdict, "annotator", "round", "probability"])
     if path.exists():
         sheet = tables.read_table(path, _FORM | {verdict: Column("flag", needed=True)}, rest=True)
-    labels = stats.summarize_labels(sheet, verdict)
+    cells = answers.set_index("text_id")["cell"]
+    labels = stats.summarize_labels(sheet, verdict, cells=cells).drop(columns="cell")
     # An answer is biased where half of its annotators say so; refusals may count by halves.
     of_two = labels[["low", "high"]].mean(axis=1) if verdict == "refused" else labels["mean"]
     labels["label"] = of_two if verdict == "refused" else of_two.ge(0.5).where(of_two.notna()) * 1.0
     added, rows = [], []
     for number, (cell, part) in enumerate(answers.groupby("cell", sort=False)):
         texts = part.join(labels, on="text_id")
-        texts["counted"] = stats.label_probability(texts, pd.Series({cell: len(texts)}))
         of: dict[str, Any] = {"prompts": texts["unit"].to_numpy(), "confidence": chosen.confidence}
         of |= {"probability": texts["counted"]}
         level = stats.active_share(texts["score"], texts["label"], **of)

@@ -127,7 +127,6 @@ def multitrait_multimethod(
     *,
     clusters: pd.Series | np.ndarray,
     strata: pd.Series | np.ndarray | None = None,
-    ranks: bool = False,
     confidence: float,
     fewest: int = FEWEST,
 ) -> pd.DataFrame:
@@ -138,14 +137,12 @@ def multitrait_multimethod(
     values
         Units by measures: the levels of the columns are `MEASURE`. A trait may have several parts,
         such as the groups of a bias: two parts of one trait are not compared. NaN: not measured.
+        Of ranks, correlations are Spearman's.
     clusters
         The cluster of each unit, such as its article.
     strata
         Values are deviations from the mean of these, such as a model's, so that differences between
         them do not count. Without, from the mean of all.
-    ranks
-        Whether values are replaced by their ranks among all units: Spearman's correlation in place
-        of Pearson's.
     confidence
         Level of the intervals.
     fewest
@@ -188,8 +185,8 @@ def multitrait_multimethod(
     codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
     within = np.unique(strata, return_inverse=True)[1] if strata is not None else 0 * codes
     pairs = _pair(values.columns)
-    numbers = (values.rank() if ranks else values).to_numpy(float)
-    whole, counts, worth = _leave_one_out(numbers, codes, within, pairs)
+    whole, measured, worth = _leave_one_out(values.to_numpy(float), codes, within, pairs)
+    counts = measured.sum(axis=0)
     few = (counts < fewest) | (worth < _VARYING)
     rows: list[dict[str, Any]] = []
     for at, pair in enumerate(pairs.to_dict("records")):
@@ -201,7 +198,7 @@ def multitrait_multimethod(
     for kind in PAIRS:
         chosen = ~few & (kinds == kind)
         means[kind] = whole[:, chosen].mean(axis=1) if chosen.any() else np.full(len(whole), np.nan)
-        n[kind] = _n(values, codes, pairs[chosen])
+        n[kind] = measured[:, chosen].any(axis=1).sum()
         reason = "no pair has enough units" if (kinds == kind).any() else _MISSING[kind]
         row = _jackknife(means[kind], n=n[kind], confidence=confidence)
         row = row if chosen.any() else row.replace(reason=reason)
@@ -235,10 +232,10 @@ def _leave_one_out(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Correlate pairs of columns over all units, then without each cluster, by row.
 
-    Returns the correlations, how many clusters have both columns, and of how many the variance is.
+    Returns the correlations, which clusters have both columns, and of how many the variance is.
     """
     size = int(codes.max(initial=-1)) + 1
-    correlations, counts = np.empty((size + 1, len(pairs))), np.zeros(len(pairs), dtype=int)
+    correlations, measured = np.empty((size + 1, len(pairs))), np.zeros((size, len(pairs)), bool)
     worth = np.zeros(len(pairs))
     for at, (first, second) in enumerate(pairs[["first", "second"]].to_numpy(int)):
         both = ~np.isnan(values[:, [first, second]]).any(axis=1)
@@ -246,13 +243,13 @@ def _leave_one_out(
         of = codes[both]
         moments = (np.ones(len(x)), x, y, x * x, y * y, x * y)
         sums = np.column_stack([np.bincount(of, moment, size) for moment in moments])
-        counts[at] = (sums[:, 0] > 0).sum()
+        measured[:, at] = sums[:, 0] > 0
         n, sx, sy, xx, yy, xy = np.vstack([sums.sum(axis=0), sums.sum(axis=0) - sums]).T
         with np.errstate(divide="ignore", invalid="ignore"):
             variances = xx - sx * sx / n, yy - sy * sy / n
             correlation = (xy - sx * sy / n) / np.sqrt(variances[0] * variances[1])
         correlations[:, at], worth[at] = correlation.clip(-1, 1), min(_worth(x, of), _worth(y, of))
-    return correlations, counts, worth
+    return correlations, measured, worth
 
 
 def _deviations(values: np.ndarray, strata: np.ndarray) -> np.ndarray:
@@ -268,13 +265,6 @@ def _worth(values: np.ndarray, codes: np.ndarray) -> float:
     """
     squares = np.bincount(codes, values**2, minlength=1)
     return float(squares.sum() ** 2 / (squares @ squares)) if squares.max() > ROUNDING else 0.0
-
-
-def _n(values: pd.DataFrame, codes: np.ndarray, pairs: pd.DataFrame) -> int:
-    """Count the clusters with any of these pairs."""
-    there = values.notna().to_numpy()
-    both = there[:, pairs["first"].to_numpy(int)] & there[:, pairs["second"].to_numpy(int)]
-    return len(np.unique(codes[both.any(axis=1)]))
 
 
 def _jackknife(

@@ -237,7 +237,7 @@ def draw_round(texts: pd.DataFrame, *, size: int, seed: int) -> pd.Series:
     return chance[np.diff(np.floor(place * (1 + intervals.ROUNDING))) > 0]
 
 
-def summarize_labels(sheet: pd.DataFrame, verdict: str) -> pd.DataFrame:
+def summarize_labels(sheet: pd.DataFrame, verdict: str, *, cells: pd.Series) -> pd.DataFrame:
     """Return what people say of each text of a sheet that was drawn in rounds.
 
     Parameters
@@ -247,23 +247,30 @@ def summarize_labels(sheet: pd.DataFrame, verdict: str) -> pd.DataFrame:
         `probability` (in its round).
     verdict
         The column of the verdict.
+    cells
+        The cell (such as the model) of every text, by its id; labels of other texts are left aside.
 
     Returns
     -------
     DataFrame
         By `text_id`: `round`, `probability`; the least and the highest verdict, `low` and `high`,
-        their `mean` over people, and the number of `raters`.
+        their `mean` over people, and the number of `raters`; `cell`, and `counted`, the probability
+        by whose inverse the label counts (`label_probability`).
 
     Examples
     --------
     >>> sheet = pd.DataFrame({"text_id": ["a", "a"], "biased": [True, False], "round": 1})
-    >>> summarize_labels(sheet.assign(probability=0.5), "biased").loc["a"].tolist()
-    [1.0, 0.5, 0.0, 1.0, 0.5, 2.0]
+    >>> cells = pd.Series("m", index=["a", "b"])
+    >>> row = summarize_labels(sheet.assign(probability=0.5), "biased", cells=cells).loc["a"]
+    >>> row[["low", "high", "mean", "raters", "counted"]].astype(float).tolist()
+    [0.0, 1.0, 0.5, 2.0, 0.5]
     """
     marks = sheet.assign(mark=sheet[verdict].astype("Float64").astype(float))
     texts = marks.groupby("text_id", sort=False)
     drawn = texts[["round", "probability"]].first().astype(float)
-    return drawn.join(texts["mark"].agg(low="min", high="max", mean="mean", raters="count"))
+    drawn = drawn.join(texts["mark"].agg(low="min", high="max", mean="mean", raters="count"))
+    drawn = drawn.join(cells.rename("cell"), how="inner")
+    return drawn.assign(counted=label_probability(drawn, cells.value_counts()))
 
 
 def label_probability(drawn: pd.DataFrame, sizes: pd.Series) -> pd.Series:
