@@ -288,7 +288,9 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     if chosen.diversity:
         options: dict[str, Any] = {"device": chosen.device, "confidence": chosen.confidence}
         result = diversity.estimate(read, model=chosen.embedding_model, **options)
-        results = results._replace(**claims.combine([results, result])._asdict())
+        results = results._replace(
+            **claims.combine([tables.Estimated(results.estimates, results.units), result])._asdict()
+        )
     return results
 
 

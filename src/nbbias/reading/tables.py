@@ -138,8 +138,8 @@ def readable(
     varying = [key for key in present if shown[key].nunique(dropna=False) > 1] or present[:1]
     note = [whole.note] if whole.note else []
     if constant := {key: shown[key].iloc[0] for key in present if key not in varying}:
-        named = (f"{labels.get(key, key)} {_in_words(key, v)}" for key, v in constant.items())
-        note.append(f"All rows: {'; '.join(named)}.")
+        values = (f"{labels.get(key, key)} {_in_words(key, v)}" for key, v in constant.items())
+        note.append(f"All rows: {'; '.join(values)}.")
     if rows is not None and len(shown) > rows:
         shown, remark = _leading(shown, rows)
         note.append(remark)
