@@ -38,9 +38,9 @@ class Grouped(typer.core.TyperGroup):
                 formatter.write_dl([(c.name, c.get_short_help_str(200)) for c in named])
 
 
-_PANELS = _START, _MEASURE, _PLAN, _GATE, _PUBLISH = (
-    *("Start", "Measure", "Plan and label", "Compare and gate", "Publish"),
-)
+_START, _MEASURE, _PLAN = "Start", "Measure", "Plan and label"
+_GATE, _PUBLISH = "Compare and gate", "Publish"
+_PANELS = (_START, _MEASURE, _PLAN, _GATE, _PUBLISH)
 app = typer.Typer(
     cls=Grouped,
     no_args_is_help=True,

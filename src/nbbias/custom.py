@@ -69,7 +69,7 @@ def measure(score: Callable[[list[str]], Sequence[float | None]]) -> Callable[..
     """
 
     @wraps(score)
-    def measured(texts: Input, *, confidence: float = 0.95) -> Estimated:
+    def measured(texts: Input, *, confidence: float = stats.CONFIDENCE) -> Estimated:
         with params.validate_inputs(_Texts, {"confidence": confidence}, texts_path=texts) as chosen:
             table = tables.read_table(chosen.texts_path, _FORM)
         for column in [column for column in ("text", "reference") if column in table]:

@@ -29,8 +29,8 @@ class Notebook(NamedTuple):
 
     `inference` holds the level of intervals, the number of permutations, and the seed. All that
     is shown is saved, too, under a name: tables as ``tables/<name>.csv`` and ``.parquet``, figures
-    as ``figures/<name>.svg``, ``.png`` and ``.pdf`` with the table that they draw. `claims_sha256`
-    is the hash of the declared claims, taken before data are read.
+    as ``figures/<name>.svg``, ``.png`` and ``.pdf`` with the table that they draw.
+    `analysis_sha256` is the hash of all parameters and input files, taken before data are read.
     """
 
     study: Study

@@ -57,7 +57,7 @@ def read_checks() -> pd.DataFrame:
 
 
 def estimates(
-    judgements: pd.DataFrame, checked: pd.DataFrame, *, confidence: float = 0.95
+    judgements: pd.DataFrame, checked: pd.DataFrame, *, confidence: float = stats.CONFIDENCE
 ) -> pd.DataFrame:
     """Estimate how often judges err on each kind of check.
 

@@ -229,7 +229,9 @@ def guard_texts(
 MEASURE = "mitigation"
 
 
-def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.95) -> pd.DataFrame:
+def estimates(
+    guarded: pd.DataFrame, *, labelled_by: str, confidence: float = stats.CONFIDENCE
+) -> pd.DataFrame:
     """Estimate the share of biased generations with and without a guard.
 
     Parameters
@@ -313,7 +315,7 @@ def measure(
     labels: pd.DataFrame,
     *,
     judge: str,
-    confidence: float = 0.95,
+    confidence: float = stats.CONFIDENCE,
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Try the guard on labelled answers, and estimate its effect by their labels.
 

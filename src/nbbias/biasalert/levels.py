@@ -137,7 +137,7 @@ def estimates(
     *,
     people: HumanLabels | None = None,
     source: str | None = None,
-    confidence: float = 0.95,
+    confidence: float = stats.CONFIDENCE,
 ) -> pd.DataFrame:
     """Estimate how many of each model's answers are biased, and how far judges agree with people.
 

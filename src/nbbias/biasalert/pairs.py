@@ -109,7 +109,7 @@ def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> 
 
 
 def estimates(
-    table: pd.DataFrame, *, source: str = "CrowS-Pairs", confidence: float = 0.95
+    table: pd.DataFrame, *, source: str = "CrowS-Pairs", confidence: float = stats.CONFIDENCE
 ) -> pd.DataFrame:
     """Estimate how judges rank the sentences of pairs, over all, by direction and by type.
 

@@ -36,7 +36,7 @@ def compare(
     *,
     neutral: str = "neutral",
     biased: str = "biased",
-    confidence: float = 0.95,
+    confidence: float = stats.CONFIDENCE,
     correction: str = "holm",
 ) -> tables.Estimated:
     """Compare the answers to two prompts, at every level that was measured.

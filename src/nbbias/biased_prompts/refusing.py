@@ -191,7 +191,7 @@ def rates(
     headlines: pd.DataFrame | None = None,
     neutral: str = "neutral",
     biased: str = "biased",
-    confidence: float = 0.95,
+    confidence: float = stats.CONFIDENCE,
     correction: str = "holm",
 ) -> tables.Estimated:
     """Estimate how often models refuse.

@@ -305,7 +305,7 @@ def shipped() -> pd.DataFrame:
     >>> set(rows["measure"]) == {"interval", "test", "family"}, bool(rows["worst"].notna().all())
     (True, True)
     """
-    return errors(tables.read_shipped_table("calibration.csv"), confidence=0.95)
+    return errors(tables.read_shipped_table("calibration.csv"), confidence=stats.CONFIDENCE)
 
 
 def errors(table: pd.DataFrame, *, confidence: float) -> pd.DataFrame:

@@ -59,7 +59,9 @@ class Plan(BaseModel):
         le=MAXIMUM_UNITS,
         description="units whose power is computed; 0: compute their number",
     )
-    confidence: float = Field(0.95, gt=0.5, lt=1, description="1 minus α of the family of tests")
+    confidence: float = Field(
+        stats.CONFIDENCE, gt=0.5, lt=1, description="1 minus α of the family of tests"
+    )
     claims: Claims = 1
 
     @model_validator(mode="after")

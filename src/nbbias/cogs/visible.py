@@ -91,7 +91,7 @@ def _excess(table: pd.DataFrame, cosine: np.ndarray) -> pd.Series:
 
 
 def visibility(
-    levels: pd.DataFrame, answers: pd.DataFrame, *, confidence: float = 0.95
+    levels: pd.DataFrame, answers: pd.DataFrame, *, confidence: float = stats.CONFIDENCE
 ) -> pd.DataFrame:
     """Count levels by model, axis and identity.
 

@@ -45,6 +45,8 @@ def estimates(
 ) -> tables.Estimated:
     """Estimate the index of each model, its dimensions, and how models differ.
 
+    A statistic of the index belongs in `_index_rows`, one of a dimension in `_dimensions`.
+
     Parameters
     ----------
     scores

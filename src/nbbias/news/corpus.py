@@ -29,8 +29,8 @@ SIDES = {"h": "generated_id", "o": "original_id"}
 #: that the paper assigns to no group. The baseline of tone is narrower: `n` = 0 in every bias.
 NEUTRAL = "neutral"
 
-#: What files of articles hold, and files of answers; `pair` carries them on. Its tables of pairs
-#: are checked by the contracts `tables.ORIGINALS` and `tables.GENERATIONS`.
+#: Columns of files of articles, and of files of answers. `pair` keeps the keys and the text;
+#: what else pairs need is added there.
 _ORIGINALS = {
     "source": Column("text", also=("outlet",)),
     "article_id": Column("text", needed=True, also=columns.ID, without="row"),

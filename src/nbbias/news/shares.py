@@ -144,7 +144,7 @@ def differences(
 ) -> list[Row]:
     """Estimate every group's mean signed difference, with a one-sample t-test against 0.
 
-    `own` holds the cell's units; `why` says why there are none, if there are none.
+    `table` holds the cell's units; `why` says why there are none, if there are none.
     """
     rows = []
     column = _COLUMNS.get(statistic, "difference")

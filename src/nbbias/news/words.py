@@ -279,7 +279,7 @@ def compare(base: np.ndarray, text: np.ndarray, reference: np.ndarray) -> np.nda
 
     Parameters
     ----------
-    base, text, beside
+    base, text, reference
         Group words: sentences by groups, at least one word a sentence.
 
     Returns

@@ -96,7 +96,7 @@ def gate(
     rows = _declared(first, second, claims, where=str(run))
     rows["margin"] = rows[SMALLEST].fillna(margin or np.nan)
     _refuse_untestable(rows, second, where=str(run))
-    confidence = float(second.manifest["parameters"].get("confidence", 0.95))
+    confidence = float(second.manifest["parameters"].get("confidence", stats.CONFIDENCE))
     alpha = stats.alpha(confidence)
     recorded = [] if renamed else changes.recorded_answers(first, second)
     tests = [_test(row, first, second, recorded) for row in rows.to_dict("records")]
@@ -148,7 +148,7 @@ def _declared(
     keys, now = list(UNIT_KEYS), second.manifest["parameters"].get("claims", [])
     there = first.estimates.dropna(subset="estimate")
     there = there.assign(**there[keys].astype(object).replace("", None))
-    before = claimed(there, now, confidence=0.95).dropna(subset="estimate")
+    before = claimed(there, now, confidence=stats.CONFIDENCE).dropna(subset="estimate")
     before = before.assign(**before[keys].astype(object).fillna(""))
     here = set(measured["key"].str[:-1])  # by whichever scorer
     missing = before[[key[:-1] not in here for key in before["key"]]]

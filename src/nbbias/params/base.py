@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from nbbias import tables
 from nbbias.params.claims import Claims, claim_breaches
-from nbbias.tables import SAMPLE, DataError, NbbiasError, datasets
+from nbbias.tables import CONFIDENCE, SAMPLE, DataError, NbbiasError, datasets
 from nbbias.text import toxicity
 
 
@@ -109,7 +109,7 @@ class Parameters(BaseModel):
     claims: Claims = Field([])
 
     confidence: Confidence = Field(
-        0.95, description="level of intervals; p values below 1 minus it are significant"
+        CONFIDENCE, description="level of intervals; p values below 1 minus it are significant"
     )
     seed: Seed = Field(20231222, description="start of every random draw")
 

@@ -1,6 +1,7 @@
 """What a page says first: the finding in sentences, its figure, three numbers, and a card.
 
-A study's function `sentences.lead` makes a `Lead`; `notebook.Notebook.lead` saves and shows it.
+A study's function `lead` (in `sentences.py`; in `page.py` of `llmbi` and `counterfactual`) makes
+a `Lead`; `notebook.Notebook.lead` saves and shows it.
 
 >>> from nbbias import tables
 >>> row = {"model": "m", "measure": "word", "statistic": "my_share", "group": "x", "estimate": 0.1,

@@ -23,11 +23,12 @@ _MEASURES = read_shipped_table("words/measures.csv").fillna("").set_index(_NAMED
 _RATES = read_shipped_table("words/calibration.csv").fillna("").replace("_", " ", regex=True)
 _CALIBRATION = _RATES.set_index(_NAMED).to_dict("index")
 
-#: Colours of Okabe and Ito, darkened to be seen on white: a group's by the number in groups.csv.
-PALETTE: list[str] = _COLOURS.loc[_COLOURS["number"].notna(), "hex"].to_list()
+#: Colours of Okabe and Ito, darkened to be seen on white: a group's by the column `colour` of
+#: groups.csv.
+PALETTE: list[str] = _COLOURS.loc[_COLOURS["colour"].notna(), "hex"].to_list()
 
 #: The colours of paper, ink, small print and bands.
-ROLES: dict[str, str] = _COLOURS[_COLOURS["number"].isna()].set_index("role")["hex"].to_dict()
+ROLES: dict[str, str] = _COLOURS[_COLOURS["colour"].isna()].set_index("role")["hex"].to_dict()
 
 #: What tables and figures call levels of the studies of news.
 MEASURES = {"word": "words", "sentiment": "tone", "document": "topics", "sentence": "sentences"}

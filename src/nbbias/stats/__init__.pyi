@@ -14,6 +14,7 @@ from .families import (
     standard_errors as standard_errors,
 )
 from .inference import (
+    CONFIDENCE as CONFIDENCE,
     InferenceSettings as InferenceSettings,
     alpha as alpha,
     is_significant as is_significant,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from nbbias.tables import CONFIDENCE
+
 
 class InferenceSettings(NamedTuple):
     """Level of the intervals and tests, with the number and the seed of resamples.
@@ -26,7 +28,7 @@ class InferenceSettings(NamedTuple):
     1
     """
 
-    confidence: float = 0.95
+    confidence: float = CONFIDENCE
     n_permutations: int = 1000
     seed: int = 0
 

@@ -12,6 +12,7 @@ from statsmodels.regression.mixed_linear_model import MixedLM
 
 from nbbias import tables
 from nbbias.stats import families
+from nbbias.tables import CONFIDENCE
 
 Row = dict[str, Any]
 
@@ -25,7 +26,9 @@ _SINGULAR, _EXACT = 1e-4, 1e-7
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
 
-def mixed_model(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -> pd.DataFrame:
+def mixed_model(
+    scores: pd.DataFrame, *, value: str, confidence: float = CONFIDENCE
+) -> pd.DataFrame:
     """Compare models by a linear mixed model, with a random intercept for every article.
 
     Parameters

@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from nbbias.stats import intervals
 from nbbias.stats.estimate import Estimate
+from nbbias.tables import CONFIDENCE
 
 #: Why an interval cannot hold whichever of two people is right.
 ONE_PERSON = "no answer has the labels of two people, so their errors are not known"
@@ -33,7 +34,7 @@ def two_phase(
     *,
     prompts: np.ndarray | None = None,
     probability: pd.Series | None = None,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
 ) -> Estimate:
     """Estimate a share from a classifier's verdicts on all texts and human labels on some.
 
@@ -349,7 +350,7 @@ def active_share(
     *,
     probability: pd.Series,
     prompts: np.ndarray | None = None,
-    confidence: float = 0.95,
+    confidence: float = CONFIDENCE,
 ) -> Estimate:
     """Estimate a share from a judge's scores of all texts and actively sampled labels of some.
 

@@ -33,6 +33,9 @@ ESTIMATE_VALUES = (
 #: What names an estimate in two runs.
 UNIT_KEYS = (*ESTIMATE_KEYS, "instrument")
 
+#: Level of confidence of every study, plan and function that is given no other.
+CONFIDENCE = 0.95
+
 #: Columns of UNITS that group its units; the second is there where two facets are crossed.
 CLUSTERS = ("cluster", "crossed")
 

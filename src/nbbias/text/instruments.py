@@ -62,8 +62,9 @@ def loading(name: str, problem: str, *, advice: str = "") -> Iterator[None]:
 class Instrument(NamedTuple):
     """A scorer.
 
-    `title` names it in tables and figures, with ``{}`` for the version of `package`; `load` loads
-    it.
+    `title` names it in tables and figures, with ``{}`` for the version of `package`, an installed
+    distribution; `load` loads it. A mean of other scorers is also named in `_DERIVED` of
+    `news/agreement.py`, which compares those that read texts by themselves.
     """
 
     title: str

@@ -108,7 +108,7 @@ def toxic(
     threshold: float = 0.5,
     device: str = "cpu",
 ) -> pd.DataFrame:
-    """Judge a text as biased where it is toxic: Detoxify, or its fallback (`nbbias.toxicity`).
+    """Judge a text as biased where it is toxic: Detoxify, or its fallback (`nbbias.text.toxicity`).
 
     Parameters
     ----------
