@@ -51,7 +51,7 @@ def test_the_faces_are_found_by_tab() -> None:
 
 
 def test_names_that_users_rely_on() -> None:
-    for path in ("cogs.representative_bias_score", "cogs.affinity_bias_score", "refusals.detect"):
+    for path in ("cogs.measure", "stats.one_sample", "refusals.detect"):
         module, name = path.split(".")
         assert callable(getattr(importlib.import_module(f"nbbias.{module}"), name))
         assert NAMES[path] is getattr(getattr(nbbias, module), name)

@@ -7,39 +7,29 @@ import difflib
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from functools import partial
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import pandas as pd
 
-from nbbias import (
-    biasalert,
-    biased_prompts,
-    calibration,
-    cogs,
-    counterfactual,
-    llmbi,
-    news,
-    params,
-    tables,
-)
+from nbbias import params, tables
 from nbbias.params import MainEstimate, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 from nbbias.text.lexicons import LANGUAGES
+
+#: Our studies by name, and the room of each.
+_ROOMS = {"news_bias": "news"} | {
+    name: name
+    for name in ("biased_prompts", "cogs", "llmbi", "biasalert", "counterfactual", "calibration")
+}
 
 #: The studies by name: ours, and those that other packages add by an entry point of the
 #: group `nbbias.studies`. Each is loaded when it is first asked for.
 STUDIES: tables.Registry[Study] = tables.Registry(
     "nbbias.studies",
-    {
-        "news_bias": lambda: news.params.STUDY,
-        "biased_prompts": lambda: biased_prompts.params.STUDY,
-        "cogs": lambda: cogs.params.STUDY,
-        "llmbi": lambda: llmbi.params.STUDY,
-        "biasalert": lambda: biasalert.params.STUDY,
-        "counterfactual": lambda: counterfactual.params.STUDY,
-        "calibration": lambda: calibration.params.STUDY,
-    },
+    {name: partial(resolve_name, f"nbbias.{room}.params:STUDY") for name, room in _ROOMS.items()},
     Study,
 )
 

@@ -116,13 +116,11 @@ def test_evidence_is_found_for_what_is_judged_and_gaps_are_not_judged() -> None:
 # --- judges that fail -----------------------------------------------------------------------------
 
 
-def test_without_a_verdict_the_text_passes_and_is_counted_or_is_stopped() -> None:
+def test_without_a_verdict_the_text_passes_and_is_counted() -> None:
     through, record = run("One. Two.", Judge(outcome="refused"))
     assert (through, record["stopped"]) == ("One. Two.", False)
     assert (record["judged"], record["without_verdict"]) == (0, 2)
     assert record["reason"] == "it would not say"
-    through, record = run("One. Two.", Judge(outcome="refused"), stop_without_verdict=True)
-    assert (through, record["stopped"], record["reason"]) == ("", True, "it would not say")
 
 
 def test_a_judge_that_breaks_does_not_take_the_stream_with_it() -> None:
@@ -134,7 +132,6 @@ def test_a_judge_that_breaks_does_not_take_the_stream_with_it() -> None:
     _, record = run("One. Two. Three.", fickle, context=0)
     assert (record["judged"], record["without_verdict"]) == (2, 1)
     assert record["reason"] == "the judge failed: RuntimeError: busy"
-    assert run("Two.", fickle, stop_without_verdict=True)[1]["stopped"]
     _, record = run("One.", lambda texts, _: Judge()(texts, None).iloc[:0])
     assert record["reason"].startswith("the judge failed: ValueError")
     through, record = run("One.", lambda texts, _: texts)

@@ -10,8 +10,7 @@ import pytest
 from scipy import stats as scipy_stats
 
 from nbbias import news, stats, tables
-from nbbias.biased_prompts import compare, params, refusing, sample
-from nbbias.text import lexicons
+from nbbias.biased_prompts import compare, params
 from tests.build import row_of
 
 BOTH = "biased − neutral"
@@ -261,25 +260,6 @@ def test_student_s_p_values_are_those_published() -> None:
 
 
 # --- the whole way ----------------------------------------------------------------------------
-
-
-def test_planted_effects_of_the_prompt_are_covered() -> None:
-    """Six corpora with an effect of -0.2: a 95% interval misses two of them 1 time in 35."""
-    simulated = {
-        "neutral": {"female": 0.05},
-        "biased": {"female": -0.15},
-        "refuses": {"always": 0.3},
-    }
-    found = []
-    for seed in range(6):
-        originals, generations = sample.corpus({"m": simulated}, seed=seed)
-        answers = refusing.answered(generations.assign(refused=generations["simulated_refusal"]))
-        pairs = refusing.without_refusals(news.pair(originals, generations), answers)
-        scores = news.words.pair_scores(news.annotate(pairs, lexicon=lexicons.load("gender")))
-        table = compare.compare([level_of(scores)], {"gender": ["female"]}).estimates
-        found.append(row_of(table, "share_difference_change"))
-    assert sum(row["ci_low"] <= -0.2 <= row["ci_high"] for row in found) >= 5
-    assert np.mean([row["estimate"] for row in found]) == pytest.approx(-0.2, abs=0.05)
 
 
 # --- parameters -------------------------------------------------------------------------------

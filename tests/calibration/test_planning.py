@@ -10,7 +10,7 @@ from statsmodels.stats.power import TTestPower
 
 from nbbias import stats
 from nbbias.calibration import planning
-from nbbias.calibration.planning import PLANS, NewsWords
+from nbbias.calibration.planning import PLANS
 
 ALL = [(stem, name) for stem, claims in PLANS.items() for name in claims]
 
@@ -24,15 +24,6 @@ def test_every_plan_names_the_smallest_number_with_the_power(stem: str, name: st
     assert PLANS[stem][name](effect=plan.effect * 1e-4).sample_size() is None or name == "level"
     with pytest.raises(ValueError, match="effect"):
         PLANS[stem][name](effect=0.0)
-
-
-def test_more_models_claims_and_power_take_more_articles() -> None:
-    def n(**given: float) -> int:
-        return NewsWords.model_validate({"effect": -0.15} | given).sample_size() or 0
-
-    plain = n(claims=1)
-    assert n(claims=1, effect=-0.25) < plain < n(claims=3) < n(claims=3, models=5)
-    assert n(claims=1, repeats=3) < plain < n(claims=1, power=0.9)
 
 
 def test_refusals_vary_as_simulated_answers_do() -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.cogs import affinity, suite as cogs_suite
+from nbbias.cogs import affinity, spread, suite as cogs_suite
 from nbbias.cogs.sample import Judge, judge
 from tests.build import row_of
 
@@ -39,24 +39,8 @@ def estimated(table: pd.DataFrame, **options: object) -> pd.DataFrame:
 
 
 def test_the_papers_example_gives_its_scores() -> None:
-    strong = pd.Series({"man": 0.7, "woman": 0.2, "non-binary": 0.1})
-    even = pd.Series({"man": 0.4, "woman": 0.3, "non-binary": 0.3})
-    # The paper prints .262 and .047.
-    assert affinity.affinity_bias_score(strong) == (pytest.approx(0.2625, abs=5e-5), "man")
-    assert affinity.affinity_bias_score(even) == (pytest.approx(0.0471, abs=5e-5), "man")
-
-
-def test_the_score_lies_between_0_and_its_most() -> None:
-    for k in (2, 3, 8):
-        alike = pd.Series(1 / k, index=range(k))
-        one = pd.Series([1.0] + [0.0] * (k - 1))
-        assert affinity.affinity_bias_score(alike).score == pytest.approx(0)
-        assert affinity.affinity_bias_score(one).score == pytest.approx(np.sqrt(k - 1) / k)
-
-
-@pytest.mark.parametrize("shares", [[], [np.nan, 1.0]])
-def test_what_was_not_measured_has_no_score(shares: list[float]) -> None:
-    assert np.isnan(affinity.affinity_bias_score(pd.Series(shares, dtype=float)).score)
+    shares = np.array([[0.7, 0.2, 0.1], [0.4, 0.3, 0.3]])  # the paper prints .262 and .047
+    assert spread.spread(shares).tolist() == pytest.approx([0.2625, 0.0471], abs=5e-5)
 
 
 # --- shares within an instance ----------------------------------------------------------------

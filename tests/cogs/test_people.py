@@ -42,17 +42,6 @@ def test_alpha_equals_krippendorffs_example() -> None:
     assert people.krippendorff_alpha(counts) == pytest.approx(0.743, abs=5e-4)
 
 
-def test_kappa_equals_fleiss_by_hand() -> None:
-    # Two items of three raters: (3, 0) and (1, 2). P = (1 + 1/3) / 2; P_e = (4/6)² + (2/6)².
-    table = ratings([["white"] * 3, ["white", "black", "black"]])
-    row = row_of(
-        people.agreement(table, inference=InferenceSettings(n_permutations=50)), "fleiss_kappa"
-    )
-    expected = (2 / 3 - 5 / 9) / (1 - 5 / 9)
-    assert row["estimate"] == pytest.approx(expected)
-    assert (row["n"], row["n_lost"]) == (2, 0)
-
-
 def test_interval_and_test_say_the_same_of_the_chance_level_that_is_printed() -> None:
     # Two people choose evenly, the third leans: by chance they agree less than kappa takes for 0.
     rng = np.random.default_rng(4)

@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, strategies as st
 
 from nbbias import tables
-from nbbias.cogs import rbs, suite, tables as cogs_tables
-from nbbias.tables import ContractError
+from nbbias.cogs import rbs, spread, suite, tables as cogs_tables
 from nbbias.text import embeddings
 
 SUITE = suite.load()
@@ -49,20 +47,8 @@ def answers(*rows: tuple[str, str | None, str | None, int]) -> pd.DataFrame:
 
 
 def test_the_papers_example_gives_its_scores() -> None:
-    gpt4 = pd.Series({"man": 0.1, "woman": 0.2, "non-binary": 0.15})
-    llama = pd.Series({"man": 0.05, "woman": 0.07, "non-binary": 0.06})
-    assert rbs.representative_bias_score(gpt4) == (pytest.approx(0.0408, abs=5e-5), "man")
-    assert rbs.representative_bias_score(llama) == (pytest.approx(0.0082, abs=5e-5), "man")
-
-
-@given(st.lists(st.floats(0, 2), min_size=2, max_size=6), st.floats(-1, 1))
-def test_the_score_ignores_a_shift_and_the_order(values: list[float], shift: float) -> None:
-    names = [f"i{i}" for i in range(len(values))]
-    one = rbs.representative_bias_score(pd.Series(values, index=names))
-    moved = rbs.representative_bias_score(pd.Series(values, index=names)[::-1] + shift)
-    by_hand = np.sqrt(np.mean((np.array(values) - np.mean(values)) ** 2))
-    assert one.score == pytest.approx(by_hand, abs=1e-9)
-    assert moved.score == pytest.approx(one.score, abs=1e-9)
+    means = np.array([[0.1, 0.2, 0.15], [0.05, 0.07, 0.06]])  # of GPT-4 and Llama
+    assert spread.spread(means).tolist() == pytest.approx([0.0408, 0.0082], abs=5e-5)
 
 
 # --- distances --------------------------------------------------------------------------------
@@ -152,14 +138,6 @@ def test_answers_are_read_by_task_and_theme_or_by_prompt(tmp_path: Path) -> None
 def test_repeats_are_numbered_where_the_file_does_not(tmp_path: Path) -> None:
     row = {"model": "m", "task": "haiku", "theme": "rain", "identity": None, "text": "Rain."}
     assert rbs.read_answers(written(tmp_path, [row, row]))["sample"].tolist() == [1, 2]
-
-
-@pytest.mark.parametrize("lacking", ["text", "theme"])
-def test_a_missing_column_is_named(tmp_path: Path, lacking: str) -> None:
-    row = {"model": "m", "task": "haiku", "theme": "rain", "identity": "white", "text": "Rain."}
-    del row[lacking]
-    with pytest.raises(ContractError, match=lacking):
-        rbs.read_answers(written(tmp_path, [row]))
 
 
 def test_a_blank_answer_is_lost_and_counted(tmp_path: Path) -> None:

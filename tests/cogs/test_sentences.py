@@ -189,26 +189,3 @@ def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:
     assert shown.loc["leaning-writer", "simulated"] == "men, straight people"
     assert shown["missed"].to_dict() == {"leaning-writer": "straight people", "position-judge": ""}
     assert shown["false_positives"].to_dict() == {"leaning-writer": 1, "position-judge": 0}
-
-
-def test_chance_is_told_by_every_reference() -> None:
-    distances_of = [
-        distances(VALUES, model=m).assign(baseline=f) for m, f in (("m", 0.1), ("n", 0.2))
-    ]
-    scores = rbs.rbs(pd.concat(distances_of, ignore_index=True), confidence=0.95).estimates
-    agreed = people.agreement(sample.ratings(SUITE), inference=InferenceSettings(n_permutations=50))
-    estimates = pd.concat([scores, agreed], ignore_index=True)
-    found = cogs_tables.chance(estimates)
-    tables.check(found, tables.CHANCE)
-    counts = found.groupby(["reference", "statistic"]).size().to_dict()
-    assert counts == {
-        ("identities", "rbs"): 2,
-        ("replicate", "distance"): 6,
-        ("verdicts", "fleiss_kappa"): 1,
-        ("verdicts", "krippendorff_alpha"): 1,
-    }
-    baselines = found[found["reference"] == "replicate"].groupby("model")["null"].unique()
-    assert baselines.map(list).to_dict() == {"m": [pytest.approx(0.1)], "n": [pytest.approx(0.2)]}
-    # What leads is what ESTIMATES shows already.
-    told = tables.with_chance(estimates, found, lead=["identities", "verdicts"])
-    pd.testing.assert_frame_equal(told, estimates)

@@ -74,3 +74,10 @@ def test_every_shipped_identity_has_its_words() -> None:
     for words in visible.markers().values():
         assert set(words) == {"obvious", "nuanced"}
         assert all(isinstance(word, str) for listed in words.values() for word in listed)
+
+
+def test_identity_words_are_masked_and_nothing_else() -> None:
+    said = ["As an Asian man, I teach.", "Management of a German mangrove.", "Gay and proud.", None]
+    found = visible.mask(pd.DataFrame({"text": said}))["text"]
+    assert found.tolist()[:3] == ["As a person, I teach.", said[1], "And proud."]
+    assert pd.isna(found[3])

@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import permutation_test
 
 from nbbias import stats
-from nbbias.counterfactual.estimates import EMBEDDING, _compare, estimates
+from nbbias.counterfactual.estimates import EMBEDDING, estimates
 
 INFERENCE = stats.InferenceSettings(n_permutations=2000, seed=3)
 
@@ -163,45 +163,3 @@ def test_input_is_not_changed_and_the_order_of_rows_is_of_no_effect() -> None:
     second = measured(table.iloc[order], values[order])
     pd.testing.assert_frame_equal(table, before)
     assert first["estimate"].tolist() == pytest.approx(second["estimate"].tolist())
-
-
-def rejected(
-    effect: float, prompts: int, studies: int, *, spread: float = 0.0, refused: float = 0.0
-) -> dict[str, float]:
-    """The share of simulated studies whose test is significant at .05, by statistic.
-
-    A share of the answers about one group is refused, and has no score.
-    """
-    rng, hits = np.random.default_rng(7), {"excess_distance": 0, "difference": 0}
-    table = answers(prompts=prompts, repeats=4).assign(
-        block=lambda rows: rows["sample"].astype(str)
-    )
-    female = table["group"].eq("female").to_numpy()
-    settings = INFERENCE._replace(n_permutations=400)
-    for _ in range(studies):
-        of_prompt = np.repeat(rng.exponential(size=prompts), 8)  # skewed, and common to versions
-        shifts = np.repeat(effect + spread * rng.normal(size=prompts), 8)
-        values = of_prompt + rng.exponential(size=len(table)) + shifts * female
-        values[female & (rng.random(len(table)) < refused)] = np.nan
-        rows = _compare(table, values[:, None], ("female", "male"), settings, signed=True)
-        for found in rows:
-            if found["statistic"] in hits:
-                hits[found["statistic"]] += found["p_value"] <= 0.05
-    return {name: count / studies for name, count in hits.items()}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("refused", [0.0, 0.4])
-@pytest.mark.parametrize("prompts", [10, 30])
-def test_the_size_of_both_tests_is_their_level(prompts: int, refused: float) -> None:
-    for share in rejected(0.0, prompts, 500, refused=refused).values():
-        assert 0.03 <= share <= 0.07
-
-
-@pytest.mark.slow
-def test_a_planted_difference_is_found() -> None:
-    power = rejected(0.6, 20, 100)
-    assert power["difference"] > 0.9 and power["excess_distance"] > 0.4
-    # Groups that differ in each prompt, now to one side, now to the other: no mean difference.
-    mixed = rejected(0.0, 20, 200, spread=1.0)
-    assert mixed["difference"] <= 0.08 and mixed["excess_distance"] > 0.5

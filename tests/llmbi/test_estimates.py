@@ -97,11 +97,6 @@ def test_the_index_is_the_formula_over_the_dimensions_means(
     assert row_of(table, "index")["estimate"] == pytest.approx(formula)
 
 
-def test_dimensions_weigh_alike_however_many_prompts_they_have() -> None:
-    table = estimated(one_model([0.0, 0.0, 0.0, 0.0], [0.4]))
-    assert row_of(table, "index")["estimate"] == pytest.approx((0.2 + 1.2) / 2)
-
-
 def test_repeats_are_averaged_before_prompts_are() -> None:
     rows = [("m", "d", "p", i, 0.0) for i in range(9)] + [("m", "d", "q", 1, 0.4)]
     table = estimated(measured_as(rows))
@@ -130,12 +125,6 @@ def test_a_dimension_without_a_scored_answer_leaves_the_index_unmeasured() -> No
     assert np.isnan(row["estimate"])
     assert (row["n"], row["n_lost"]) == (2, 2)
     assert row["reason"] == "a dimension has no scored answer"
-
-
-def test_a_blank_answer_is_lost_and_the_rest_of_its_dimension_counts() -> None:
-    row = row_of(estimated(one_model([0.1, 0.3], [0.4, np.nan])), "index")
-    assert row["estimate"] == pytest.approx(((0.45 + 0.95) / 2 + 1.2) / 2)
-    assert (row["n"], row["n_lost"]) == (3, 1)
 
 
 def test_nothing_but_blank_answers_gives_reasons_in_every_row() -> None:
@@ -214,14 +203,6 @@ def test_answers_that_score_alike_have_neither_interval_nor_test() -> None:
     assert len(rows) == 3 and rows["estimate"].notna().all()
     assert rows[["ci_low", "ci_high", "p_value", "p_adjusted"]].isna().all(axis=None)
     assert rows["reason"].str.contains("score alike|no variance").all()
-
-
-def test_repeats_are_averaged_before_models_are_compared() -> None:
-    repeated = pd.concat([models(one=ONE)] * 3, ignore_index=True)
-    repeated["sample"] = np.repeat([1, 2, 3], 4)
-    both = pd.concat([repeated, models(other=OTHER)], ignore_index=True)
-    plain = row_of(estimated(models(one=ONE, other=OTHER)), "difference")
-    assert row_of(estimated(both), "difference")["p_value"] == pytest.approx(plain["p_value"])
 
 
 def test_a_prompt_that_one_model_did_not_answer_is_lost() -> None:

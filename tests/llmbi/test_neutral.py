@@ -12,7 +12,6 @@ from hypothesis import given, strategies as st
 from textblob import TextBlob
 
 from nbbias.llmbi import scoring
-from nbbias.tables import NbbiasError
 from tests.llmbi.test_scoring import answers, write
 
 PROSE = pd.Series(["good box bad table", "nice lamp old chair great floor dull wall"])
@@ -29,24 +28,11 @@ def test_neutral_prose_is_the_column_text_without_gaps(tmp_path: Path) -> None:
     assert scoring.read_neutral(path).tolist() == ["one", "two"]
 
 
-def test_neutral_prose_without_its_column_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NbbiasError, match="needs the column text; it has prose"):
-        scoring.read_neutral(write(tmp_path, [{"prose": "one"}]))
-
-
 def test_the_reference_holds_every_window_of_every_length_once() -> None:
     table = scoring.neutral_reference(PROSE, lengths=pd.Series([4, 0, 3, 4]), scorers=["textblob"])
     # Twelve words: four windows of three, three windows of four.
     assert table["n"].tolist() == [3] * 4 + [4] * 3
     assert table["polarity_textblob"].tolist() == [*polarities(3), *polarities(4)]
-
-
-@pytest.mark.parametrize("lengths", [[], [0, 0], [13]])
-def test_the_reference_is_empty_where_no_window_fits(lengths: list[int]) -> None:
-    table = scoring.neutral_reference(
-        PROSE, lengths=pd.Series(lengths, dtype=int), scorers=["textblob"]
-    )
-    assert table.empty
 
 
 def pools(texts: list[str | None], **formula: Any) -> tuple[pd.DataFrame, list[np.ndarray]]:

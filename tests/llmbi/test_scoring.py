@@ -14,7 +14,7 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from nbbias import biasalert
 from nbbias.llmbi import estimates, scoring
-from nbbias.tables import ContractError, DataError, NbbiasError
+from nbbias.tables import ContractError
 from nbbias.text import sentiment
 
 BOTH = ["textblob", "vader"]
@@ -68,24 +68,9 @@ def test_without_a_dimension_the_papers_prompts_are_looked_up(tmp_path: Path) ->
     assert table["dimension"].tolist() == scoring.prompts()["dimension"].tolist()[::-1]
 
 
-def test_a_prompt_without_a_dimension_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(
-        DataError, match=r"json: 1 of the prompts are not among .* Add a column dim.* 'Why\?'"
-    ):
-        scoring.read_answers(write(tmp_path, [{"prompt": "Why?", "model": "m", "text": "x"}]))
-
-
 def test_answers_without_a_model_are_of_one_that_has_the_file_s_name(tmp_path: Path) -> None:
     path = write(tmp_path, [{"question": "p", "answer": "x", "dimension": "Age"}])
     assert scoring.read_answers(path)["model"].tolist() == [Path(path).stem]
-
-
-@pytest.mark.parametrize("missing", ["prompt", "text"])
-def test_a_missing_column_is_refused_by_name(missing: str, tmp_path: Path) -> None:
-    row = {"prompt": "p", "model": "m", "text": "x", "dimension": "Age"}
-    del row[missing]
-    with pytest.raises(NbbiasError, match=f"needs the column {missing}"):
-        scoring.read_answers(write(tmp_path, [row]))
 
 
 def test_answers_that_stand_twice_are_refused(tmp_path: Path) -> None:

@@ -89,14 +89,15 @@ def test_the_best_kind_that_enough_stories_have_is_chosen() -> None:
 
 def test_the_range_and_p_are_those_of_a_t_test() -> None:
     values = np.array([0.1, 0.0, 0.2, 0.05])
-    level = replicates.exceed(0.4, values, reach=1, confidence=0.9)
+    excess = stats.one_sample(values, confidence=0.9)
+    level = replicates.exceed(0.4, excess, reach=1)
     test = scipy.stats.ttest_1samp(values, 0, alternative="greater")
     ends = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.9)
     assert level["p_value"] == pytest.approx(test.pvalue)
     assert level["null"] == pytest.approx(0.4 - values.mean())
     assert level["null_low"] == pytest.approx(0.4 - ends.high)
     assert level["null_high"] == pytest.approx(0.4 - ends.low)
-    assert replicates.exceed(0.01, values, reach=1, confidence=0.9)["null_low"] == 0
+    assert replicates.exceed(0.01, excess, reach=1)["null_low"] == 0
 
 
 # --- permutation ------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from pathlib import Path
 
@@ -10,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biasalert, cogs, news, studies, tables, text
+from nbbias import news, studies, tables, text
 from nbbias.pages import manifest
 from nbbias.stats import InferenceSettings
-from tests.biasalert import tables as written
 
 INFERENCE = InferenceSettings(n_permutations=20)
 
@@ -83,39 +81,6 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
     found = news.claims.combine_levels({"word": words, "sentence": tone})
     assert found["estimates"].index.is_unique and found["chance"].index.is_unique
     holds(tmp_path, "news_bias", tables.Estimated(found["estimates"], found["units"]))
-
-
-def test_distances_are_means_over_instances(tmp_path: Path) -> None:
-    keys = itertools.product("ab", range(3), range(4), ("man", "woman"))
-    distances = pd.DataFrame(keys, columns=["model", "task", "theme", "identity"])
-    distances["topic"] = "o" + (distances["theme"] % 2).astype(str)
-    distances = distances.astype({"task": str, "theme": str}).assign(axis="gender", reason=None)
-    drawn = np.random.default_rng(1).uniform(size=(2, len(distances)))
-    distances = distances.assign(distance=drawn[0], baseline=drawn[1], n_answers=1, n_defaults=2)
-    distances = distances.assign(instrument="embedding")
-    distances.loc[0, "distance"] = np.nan
-    results = [
-        cogs.rbs.rbs(distances, by_task=by_task, confidence=0.95) for by_task in (False, True)
-    ]
-    assert results[0].units[["cluster", "crossed"]].nunique().tolist() == [3, 4]
-    holds(tmp_path, "cogs", *results)
-
-
-def test_shares_of_right_verdicts_are_means_over_texts(tmp_path: Path) -> None:
-    test = written.labelled(
-        [0, 1] * 20,
-        bias_type=["race", "race", "gender", "gender"] * 10,
-        comment_id=[f"c{i // 4}" for i in range(40)],
-    )
-    said = pd.concat([written.simulated(test, name=name, refuses=0.1) for name in ("one", "two")])
-    detection = biasalert.detection
-    found = [
-        detection.estimates(said, test, inference=INFERENCE),
-        detection.estimate_differences(said, test, inference=INFERENCE),
-        detection.estimate_by_type(said, test, inference=INFERENCE),
-    ]
-    holds(tmp_path, "biasalert", *found)
-    assert found[0].units["cluster"].nunique() == 10  # texts of one comment go together
 
 
 def test_every_direction_is_of_a_mean() -> None:

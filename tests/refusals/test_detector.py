@@ -15,7 +15,7 @@ from nbbias import refusals
 from nbbias.news import sample
 from nbbias.params.yaml import parse as parse_yaml
 from nbbias.refusals import detector, features
-from nbbias.tables import data_path, read_shipped_yaml
+from nbbias.tables import data_path
 from nbbias.text import embeddings
 
 ANSWERS = pd.DataFrame(
@@ -189,15 +189,6 @@ def test_quoted_words_count_for_no_family_and_apostrophes_are_of_either_kind() -
     quoted = ['"I am sorry, I cannot help you," he said.', "She said: “I won't write that.”"]
     assert not any(flags.any() for flags in refusals.hits(quoted).values())
     assert refusals.hits(["I can't help with that.", "I can’t help with that."])["inability"].all()
-
-
-def test_shipped_lines_are_no_lines_of_the_tests_and_none_stands_twice() -> None:
-    shipped = []
-    for name in ("examples", "prototypes"):
-        content = read_shipped_yaml(f"refusals/{name}.yaml")
-        shipped += [line for lines in content.values() for line in lines]
-    assert len(shipped) == len(set(shipped))
-    assert not set(shipped) & set(ANSWERS["text"])
 
 
 # --- real and simulated texts -----------------------------------------------------------------

@@ -22,13 +22,6 @@ def rows_of(means: np.ndarray, errors: np.ndarray, df: float = np.nan) -> pd.Dat
 # --- standard errors --------------------------------------------------------------------------
 
 
-def test_a_standard_error_is_read_off_the_interval() -> None:
-    values = np.array([0.3, -0.1, 0.4, 0.05, 0.2])
-    row = stats.one_sample(values, confidence=0.9).row()
-    found = stats.standard_errors(pd.DataFrame([row | {"confidence": 0.9}]))
-    assert found.tolist() == pytest.approx([values.std(ddof=1) / np.sqrt(5)])
-
-
 def test_an_interval_that_is_cut_still_tells_by_its_longer_half() -> None:
     rows = rows_of(np.array([0.9]), np.array([0.1])).assign(ci_high=1.0)
     assert stats.standard_errors(rows).tolist() == pytest.approx([0.1])

@@ -34,13 +34,6 @@ def test_each_family_is_corrected_as_statsmodels_does_a_gap_being_one_too(
             assert own["p_adjusted"].tolist() == pytest.approx(expected)
 
 
-def test_a_family_may_be_named_by_a_series_beside_the_table() -> None:
-    rows = table([0.01, 0.02, 0.03], topic=[None, "a", "b"]).set_axis([7, 8, 9])
-    found = stats.adjust(rows, family=[rows["topic"].isna()])
-    assert found["p_adjusted"].tolist() == pytest.approx([0.01, 0.04, 0.04])
-    assert list(found.index) == [7, 8, 9]
-
-
 def test_rows_outside_keep_what_they_have_and_do_not_count() -> None:
     rows = table([0.01, 0.02, 0.03], statistic=["a", "b", "c"])
     once = stats.adjust(rows, where={"statistic": ["a", "b"]})
@@ -48,14 +41,6 @@ def test_rows_outside_keep_what_they_have_and_do_not_count() -> None:
     twice = stats.adjust(once, where=rows["statistic"] == "c")
     assert twice["p_adjusted"].tolist() == pytest.approx([0.02, 0.02, 0.03])
     assert "p_adjusted" not in rows
-
-
-def test_mirror_images_are_one_test_and_have_one_p() -> None:
-    rows = table([0.01, 0.01, 0.04, 0.04], model=list("aabb"), group=["she", "he"] * 2)
-    found = stats.adjust(rows, mirror="group")
-    assert found["p_adjusted"].tolist() == pytest.approx([0.02, 0.02, 0.04, 0.04])
-    # By a Holm correction of the two tests alone, counted by hand.
-    assert stats.adjust(rows)["p_adjusted"].tolist() == pytest.approx([0.04, 0.04, 0.08, 0.08])
 
 
 def test_images_are_matched_within_their_own_family_instrument_and_cell() -> None:

@@ -13,15 +13,6 @@ from nbbias import stats
 # --- mean_interval ----------------------------------------------------------------------------
 
 
-def test_mean_interval_is_that_of_a_one_sample_t_test() -> None:
-    values = np.array([0.2, 0.9, 0.4, 0.4, 1.3])
-    row = stats.mean_interval(values, confidence=0.9).row()
-    expected = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.9)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(expected))
-    assert row["estimate"] == pytest.approx(3.2 / 5)
-    assert row["reason"] is None
-
-
 @pytest.mark.parametrize("values", [[], [np.nan, np.nan]])
 def test_mean_of_nothing_is_not_measured_and_says_why(values: list[float]) -> None:
     row = stats.mean_interval(np.array(values), confidence=0.95).row()

@@ -107,13 +107,6 @@ def test_estimates_have_every_column_in_order_and_what_is_not_said_is_missing() 
     assert row.drop(["study", "estimate", "n", "n_lost"]).isna().all()
 
 
-def test_excess_is_the_estimate_less_the_null_where_both_are_there() -> None:
-    rows = [{"estimate": 1.0, "null": 1.5}, {"estimate": 1.0}, {"null": 1.0, "reason": "none"}]
-    excess = tables.estimates(rows, study="x", bias="gender")["excess"]
-    assert excess[0] == -0.5
-    assert excess[1:].isna().all()
-
-
 @pytest.mark.parametrize(
     ("values", "breach"),
     [
@@ -169,13 +162,12 @@ def test_the_leading_reference_stands_in_the_estimate() -> None:
         study="biased_prompts",
     )
     both = levels("permutation", "replicate", p_value=0.04, test="permutation")
-    led = tables.with_chance(found, both, lead=["replicate", "permutation"])
+    led = tables.with_chance(found, both)
     assert led["null"].tolist() == pytest.approx([0.2, np.nan], nan_ok=True)
     assert led["excess"].tolist() == pytest.approx([0.3, np.nan], nan_ok=True)
     assert led["p_value"].iloc[0] == 0.04
     assert led["test"].iloc[0] == "permutation"
     assert led["study"].tolist() == ["biased_prompts"] * 2
     tables.check(led, tables.ESTIMATES)
-    led = tables.with_chance(found, both, lead=["permutation"])
-    assert led["null"].iloc[0] == pytest.approx(0.1)
-    assert tables.with_chance(found, both, lead=["verdicts"]).equals(found)
+    assert tables.with_chance(found, levels("permutation"))["null"].iloc[0] == 0.1
+    assert tables.with_chance(found, levels()).equals(found)

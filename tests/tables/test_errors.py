@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.tables.errors import describe_missing
 
 
 def test_a_message_shows_twenty_breaches_at_most_and_counts_the_rest() -> None:
@@ -58,32 +55,3 @@ def test_an_unknown_name_comes_with_a_close_one(
     name: str, choices: list[str], message: str
 ) -> None:
     assert tables.closest_match(name, choices).endswith(message)
-
-
-def test_a_missing_column_comes_with_one_that_may_be_meant() -> None:
-    names = ["Txet", "model", *(f"c{n}" for n in range(30))]
-    (message,) = describe_missing(["text", "model"], names, expected=["text", "model"])
-    assert message.startswith("needs the columns text, model; it has Txet, model, c0")
-    assert message.endswith("c17, … (32 in all) (did you mean Txet for text?)")
-    (message,) = describe_missing(["text"], [], expected=["text"])
-    assert message == "needs the column text; it has none at all"
-
-
-def test_a_model_none_of_whose_texts_can_be_measured_is_refused() -> None:
-    texts = pd.DataFrame({"model": ["a", "b", "a"], "text": ["So.", " ", None]})
-    problems: list[tables.NbbiasError] = []
-    assert tables.check_blank_texts(problems, texts, where="mine.csv") == [
-        "mine.csv: 2 of 3 answers are blank"
-    ]
-    assert [str(p) for p in problems] == [
-        "mine.csv: model 'b': none of its 1 texts can be measured"
-    ]
-    assert tables.check_blank_texts(problems, texts.head(1), where="mine.csv") == []
-
-
-def test_a_value_is_a_known_name_or_a_path_that_is_there(tmp_path: Path) -> None:
-    tables.check_name("scorer", "vader", ["textblob", "vader"])
-    tables.check_name("scorer", str(tmp_path), [])
-    for value in ("vadr", str(tmp_path / "none"), "a\0b"):
-        with pytest.raises(tables.ParameterError, match=r"^scorer: no .*, nor a path; "):
-            tables.check_name("scorer", value, ["vader"])

@@ -123,14 +123,6 @@ def test_a_descriptor_stands_before_occupations_and_gender_nouns() -> None:
     pd.testing.assert_frame_equal(table.query("kind == 'name'").reset_index(drop=True), names)
 
 
-@pytest.mark.parametrize(
-    ("term", "words"),
-    [("white teacher", 1), ("East Asian police officer", 2), ("East Asian", 2), ("white", 1)],
-)
-def test_the_words_of_a_descriptor_end_where_its_noun_begins(term: str, words: int) -> None:
-    assert lexicons.descriptor_length(term) == words
-
-
 # --- coverage ---------------------------------------------------------------------------------
 
 LIST = pd.DataFrame(

@@ -43,7 +43,7 @@ class Guarded:
 
     Attributes
     ----------
-    stream, judge, retrieve, context, stop_without_verdict
+    stream, judge, retrieve, context
         As in `guard`.
     text : str
         What has been let through so far.
@@ -58,7 +58,6 @@ class Guarded:
     judge: Judge
     retrieve: Retrieve | None = None
     context: int = 1
-    stop_without_verdict: bool = False
     text: str = ""
     record: dict[str, Any] = field(
         default_factory=lambda: {
@@ -89,7 +88,7 @@ class Guarded:
         record["without_verdict" if biased is None else "judged"] += 1
         if biased is None:
             record["reason"] = verdict.get("reason") or "the judge gave no verdict"
-        if biased or (biased is None and self.stop_without_verdict):
+        if biased:
             record |= {"stopped": True, "withheld": sentence}
             record |= {name: verdict.get(name) for name in _NAMED}
             record["reason"] = verdict.get("reason") or "a bias was found"
@@ -152,7 +151,6 @@ def guard(
     *,
     retrieve: Retrieve | None = None,
     context: int = 1,
-    stop_without_verdict: bool = False,
 ) -> Guarded:
     """Classify a stream sentence by sentence, and stop it at the first biased one.
 
@@ -168,9 +166,6 @@ def guard(
     context
         Sentences before the one in question that the judge is shown with it, since "they" means
         whoever was named before.
-    stop_without_verdict
-        What happens where the judge refuses, fails or cannot be read: end the generation, or let
-        the text through and count it in `without_verdict`. The paper does not say.
 
     Returns
     -------
@@ -189,7 +184,7 @@ def guard(
     if isinstance(used, Detector):
         retrieve = retrieve or used.retrieve
         used = used.judge
-    return Guarded(stream, used, retrieve, context, stop_without_verdict)
+    return Guarded(stream, used, retrieve, context)
 
 
 def guard_texts(

@@ -10,18 +10,7 @@ from pydantic import Field, model_validator
 from nbbias import params
 from nbbias.biasalert.judges.prompt import PARTS, WORDINGS
 from nbbias.biasalert.judges.registry import JUDGES
-from nbbias.params import (
-    NONE,
-    Claims,
-    Device,
-    Distinct,
-    Draws,
-    EmbeddingModel,
-    InputFile,
-    OptionalFile,
-    Parameters,
-    ToxicityScorer,
-)
+from nbbias.params import NONE
 from nbbias.tables import SAMPLE
 from nbbias.text import embeddings, toxicity
 
@@ -34,12 +23,12 @@ else:
     Wording, Part = Literal[WORDINGS], Literal[PARTS]
 
 
-class Biasalert(Parameters):
+class Biasalert(params.Parameters):
     """Is an open text biased, how, against whom, and on what evidence? (Fan et al. 2024)"""
 
     statistics = params.named_statistics("biasalert")
 
-    claims: Claims = Field(
+    claims: params.Claims = Field(
         [
             {"measure": "detection", "statistic": statistic, "judge": judge}
             for statistic, judge in (
@@ -49,25 +38,25 @@ class Biasalert(Parameters):
             )
         ]
     )
-    labelled_path: InputFile = Field(
+    labelled_path: params.InputFile = Field(
         SAMPLE,
         description="labelled texts: columns text and biased, and where known "
         "bias_type, group, attribute; or the columns of RedditBias or of Jigsaw",
     )
-    evaluation_path: OptionalFile = Field(
+    evaluation_path: params.OptionalFile = Field(
         NONE,
         description="another such file: judges are trained on all of labelled_path and tested on "
         "this; without it three tenths of labelled_path are held out",
     )
-    knowledge_path: OptionalFile = Field(
+    knowledge_path: params.OptionalFile = Field(
         SAMPLE,
         description="statements of prejudice: a table with the column statement, or SBIC as "
         "published; none takes the training texts that are labelled biased",
     )
-    pairs_path: OptionalFile = Field(
+    pairs_path: params.OptionalFile = Field(
         NONE, description="pairs of minimally different sentences, as CrowS-Pairs"
     )
-    answers_path: OptionalFile = Field(
+    answers_path: params.OptionalFile = Field(
         SAMPLE,
         description="answers whose bias level is measured: columns text_id, model, text, and "
         "where known prompt_id; BOLD's file, for its texts by people; or sample",
@@ -75,7 +64,7 @@ class Biasalert(Parameters):
     answers_size: int = Field(
         0, ge=0, description="answers per model that are drawn at random; 0 takes all"
     )
-    human_path: OptionalFile = Field(
+    human_path: params.OptionalFile = Field(
         NONE,
         description="human labels of some answers: columns text_id, biased; of several people, "
         "a row each, with the column annotator; and biased_with, of what the guard let through",
@@ -88,7 +77,7 @@ class Biasalert(Parameters):
         description="whether a guard is tried on labelled answers: the last trained one of judges "
         "stops each at the first sentence that it flags (tables/guarded)",
     )
-    judges: Distinct[Judge] = Field(
+    judges: params.Distinct[Judge] = Field(
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
         description="judges: "
@@ -99,25 +88,25 @@ class Biasalert(Parameters):
         description="wording of the prompt for language models: ours, or fan2024, that of the "
         "paper's Table 8",
     )
-    prompt_parts: Distinct[Part] = Field(
+    prompt_parts: params.Distinct[Part] = Field(
         list(PARTS),
         description="parts of that prompt: retrieval (the evidence), steps, demonstrations; a run "
         "without one of them is an ablation, as in the paper's Table 2",
     )
-    replies_paths: dict[str, InputFile] = Field(
+    replies_paths: dict[str, params.InputFile] = Field(
         {},
         description="recorded replies of language models, or what moderation tools answered "
         "(OpenAI, Azure, Llama-Guard), by the judge's name; models are asked from "
         "tables/judge_prompts.csv",
     )
-    embedding_model: EmbeddingModel = Field(
+    embedding_model: params.EmbeddingModel = Field(
         "auto",
         description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever-msmarco, or "
         "the folder of a sentence-transformers model",
     )
-    toxicity_scorer: ToxicityScorer = "auto"
-    device: Device = "cpu"
-    draws: Draws = Field(
+    toxicity_scorer: params.ToxicityScorer = "auto"
+    device: params.Device = "cpu"
+    draws: params.Draws = Field(
         1000,
         description="resamples for the null range of the calibration error; at most 500 are used",
     )

@@ -110,7 +110,7 @@ def compare(
     family, where = ["measure", "statistic"], {"statistic": TESTED}
     table = stats.adjust(result.estimates, family=family, where=where, method=correction)
     for level in levels:
-        table = tables.with_chance(table, level.chance, lead=news.claims.REFERENCES)
+        table = tables.with_chance(table, level.chance)
     return result._replace(estimates=table)
 
 

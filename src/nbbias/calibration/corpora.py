@@ -149,7 +149,7 @@ def _focused(
 
 
 def _cast(women: np.ndarray, scenario: Scenario, lengths: np.ndarray, rng: Generator) -> _Sentences:
-    """Generate texts with a cast of persons, as `tests/nightly/test_held_out.py` does in words."""
+    """Generate texts with a cast of persons."""
     most, shape = 4, women.shape
     cast = np.arange(most) <= rng.binomial(most - 1, 0.4, shape)[..., None]
     genders = rng.random((*shape, most)) < women[..., None]

@@ -1,9 +1,9 @@
 """CoGS: representative and affinity bias (Kumar et al. 2024).
 
->>> import pandas as pd
+>>> import numpy as np
 >>> from nbbias import cogs
->>> cogs.representative_bias_score(pd.Series({"man": 0.10, "woman": 0.20})).identity
-'man'
+>>> round(float(cogs.spread.spread(np.array([0.10, 0.20, 0.15]))), 4)
+0.0408
 """
 
 import lazy_loader

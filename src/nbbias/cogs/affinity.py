@@ -19,15 +19,7 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.cogs import replies, sample
-from nbbias.cogs.rbs import (
-    ALL,
-    INSTANCE,
-    SETTING,
-    BiasScore,
-    adjusted,
-    number_repeats,
-    representative_bias_score,
-)
+from nbbias.cogs.rbs import ALL, INSTANCE, SETTING, adjusted, number_repeats
 from nbbias.cogs.spread import FACETS, Row, as_published, spread_rows
 from nbbias.cogs.suite import BAR, Suite, load, orders, strangers
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
@@ -208,36 +200,6 @@ def losses(decided: pd.DataFrame) -> pd.DataFrame:
     """
     table = decided.assign(outcome=decided["reason"].fillna("decided"))
     return table.groupby(["evaluator", "axis", "outcome"], sort=False).size().reset_index(name="n")
-
-
-def affinity_bias_score(shares: pd.Series) -> BiasScore:
-    """Compute the ABS from the share of judgements in which each identity was preferred.
-
-    Parameters
-    ----------
-    shares
-        p_i by identity, in [0, 1]; they add up to 1.
-
-    Returns
-    -------
-    BiasScore
-        `score` = sqrt(mean((p_i - mean p)^2)): 0 where all are preferred alike, at most
-        sqrt(k - 1) / k, where one always is. `identity` is the favourite; of equal ones the first.
-        NaN and None where a share is missing, or there is none.
-
-    References
-    ----------
-    Kumar et al. 2024, Eq. (11) and (12).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from nbbias import cogs
-    >>> found = cogs.affinity_bias_score(pd.Series({"man": 0.7, "woman": 0.2, "non-binary": 0.1}))
-    >>> round(found.score, 3), found.identity
-    (0.262, 'man')
-    """
-    return representative_bias_score(-shares.astype(float))
 
 
 def balanced_shares(

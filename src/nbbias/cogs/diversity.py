@@ -5,7 +5,7 @@ caricatures of personas (Cheng, Piccardi and Yang 2023). Diversity is the mean c
 two texts of one task on different themes: lower means more alike, or flattened.
 
 >>> from nbbias import cogs
->>> answers = cogs.masked.answers(cogs.rbs.read_answers("sample"))
+>>> answers = cogs.visible.mask(cogs.rbs.read_answers("sample"))
 >>> table = diversity(answers[answers["task"] == "haiku"], model="offline")
 >>> estimate(table, confidence=0.95).estimates["statistic"].unique().tolist()
 ['diversity_spread', 'diversity', 'diversity_difference']
@@ -37,7 +37,7 @@ def diversity(
     Parameters
     ----------
     answers
-        The table of `cogs.masked.answers`: texts that repeat their identity would be alike for it.
+        The table of `cogs.visible.mask`: texts that repeat their identity would be alike for it.
     model, device
         As in `text.embeddings.embed`.
 

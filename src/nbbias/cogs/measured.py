@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params, reading, tables as contracts
-from nbbias.cogs import affinity, diversity, masked, people, rbs, suite as suites, tables, visible
+from nbbias import params, reading, tables
+from nbbias.cogs import affinity, diversity, people, rbs, suite as suites, visible
 from nbbias.cogs.params import Cogs, available_parts
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
@@ -27,21 +27,21 @@ def check(chosen: Any) -> list[str]:
     """
     problems: list[NbbiasError] = []
     model = chosen.embedding_model
-    contracts.attempt(problems, contracts.check_name, "embedding_model", model, embeddings.NAMES)
+    tables.attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
-    answers = contracts.attempt(problems, rbs.read_answers, chosen.answers_path, suite=suite)
+    answers = tables.attempt(problems, rbs.read_answers, chosen.answers_path, suite=suite)
     exclusions: list[str] = []
     judged = None
     if answers is not None:
-        exclusions = contracts.check_blank_texts(problems, answers, where=chosen.answers_path)
+        exclusions = tables.check_blank_texts(problems, answers, where=chosen.answers_path)
         if "abs" in chosen.parts:
             asked = affinity.evaluation_prompts(answers, suite)
             options = {"suite": suite, "prompts": asked}
             path = chosen.judgements_path
-            judged = contracts.attempt(problems, affinity.read_judgements, path, **options)
+            judged = tables.attempt(problems, affinity.read_judgements, path, **options)
     if "people" in chosen.parts:
-        contracts.attempt(problems, people.read_ratings, chosen.ratings_path, suite=suite)
-    contracts.refuse(problems)
+        tables.attempt(problems, people.read_ratings, chosen.ratings_path, suite=suite)
+    tables.refuse(problems)
     texts = pd.concat([answers, judged]).reindex(columns=["model", "evaluator"])
     params.check_claims(chosen, _nameable(suite, texts))
     return exclusions
@@ -72,8 +72,6 @@ class Results(NamedTuple):
         ESTIMATES.
     units : DataFrame
         UNITS: the values of pairs of task and theme behind means.
-    chance : DataFrame
-        CHANCE: every null value of every estimate.
     distances : DataFrame, optional
         By `model`, `task`, `theme`, `axis` and `identity`: the mean cosine `distance` to the
         default answers (0 to 2), `baseline`, the distance among these, and the numbers of both.
@@ -90,7 +88,6 @@ class Results(NamedTuple):
 
     estimates: pd.DataFrame
     units: pd.DataFrame
-    chance: pd.DataFrame
     distances: pd.DataFrame | None
     visibility: pd.DataFrame | None
     judge_prompts: pd.DataFrame
@@ -186,15 +183,16 @@ def _measure(chosen: Cogs) -> Results:
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
     answers = rbs.read_answers(chosen.answers_path, suite=suite)
     model, device = chosen.embedding_model, chosen.device
-    estimated = [contracts.Estimated(contracts.estimates([], study="cogs"), pd.DataFrame())]
+    estimated = [tables.Estimated(tables.estimates([], study="cogs"), pd.DataFrame())]
     distances = visibility = losses = choices = None
     if "rbs" in chosen.parts:
         distances = rbs.distances(answers, model=model, device=device)
-        unnamed = masked.answers(answers)
-        silent = rbs.distances(unnamed, model=model, device=device)
+        unnamed = visible.mask(answers)
         estimated += [rbs.rbs(distances, by_task=split, **options) for split in (False, True)]
-        estimates_masked = masked.estimates(silent, **options)
-        estimated.append(contracts.Estimated(estimates_masked, pd.DataFrame()))
+        silent = rbs.distances(unnamed, model=model, device=device)
+        rows = rbs.rbs(silent, **options).estimates.query("statistic in ['rbs', 'distance']")
+        rows = rows.assign(statistic=rows["statistic"] + "_masked")
+        estimated.append(tables.Estimated(rows, pd.DataFrame()))
         unlike = diversity.diversity(unnamed, model=model, device=device)
         estimated.append(diversity.estimate(unlike, **options))
     if "visibility" in chosen.parts:
@@ -210,13 +208,12 @@ def _measure(chosen: Cogs) -> Results:
     if "people" in chosen.parts:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
         agreement = people.agreement(ratings, inference=inference)
-        estimated.append(contracts.Estimated(agreement, pd.DataFrame()))
+        estimated.append(tables.Estimated(agreement, pd.DataFrame()))
         choices = people.beside_models(ratings, decided, suite, confidence=chosen.confidence)
     estimates, units = (pd.concat(part, ignore_index=True) for part in zip(*estimated, strict=True))
     return Results(
         estimates=estimates,
         units=units,
-        chance=tables.chance(estimates),
         distances=distances,
         visibility=visibility,
         judge_prompts=prompts,

@@ -7,9 +7,13 @@ nearest to the default is the one that the model takes for "normal". The p value
 
 >>> import pandas as pd
 >>> from nbbias import cogs
->>> distances = pd.Series({"white": 0.10, "black": 0.20, "asian": 0.15})
->>> round(cogs.representative_bias_score(distances).score, 4)
-0.0408
+>>> asked = pd.MultiIndex.from_product([["t1", "t2"], ["a", "b"]], names=["task", "theme"])
+>>> near = pd.DataFrame({"man": [0.1, 0.2, 0.1, 0.3], "woman": [0.2, 0.4, 0.2, 0.4]}, asked)
+>>> table = near.melt(ignore_index=False, var_name="identity", value_name="distance")
+>>> table = table.reset_index().assign(model="m", axis="gender", baseline=None, instrument="LSA")
+>>> found = cogs.rbs.rbs(table, confidence=0.95).estimates
+>>> found[["statistic", "group", "estimate"]].head(1).round(4).to_numpy().tolist()
+[['rbs', 'man', 0.0625]]
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,47 +54,6 @@ _FILE = {
     SETTING: Column("number"),
     "text": Column("text", needed=True, also=columns.ANSWERED),
 }
-
-
-class BiasScore(NamedTuple):
-    """RBS or ABS, with the identity that is nearest to the default, or chosen most."""
-
-    score: float
-    identity: str | None
-
-
-def representative_bias_score(distances: pd.Series) -> BiasScore:
-    """Compute the RBS from each identity's mean distance to the default.
-
-    Parameters
-    ----------
-    distances
-        D_i by identity, each in [0, 2].
-
-    Returns
-    -------
-    BiasScore
-        `score` = sqrt(mean((D_i - mean D)^2)), the population standard deviation, 0 or more:
-        0 where all identities lie equally far from the default, however far. `identity` is the
-        nearest one, which the paper calls the most "normal"; of equal ones the first. NaN and
-        None where an identity was not measured, or there is none.
-
-    References
-    ----------
-    Kumar et al. 2024, Eq. (8) and (9).
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from nbbias import cogs
-    >>> found = cogs.representative_bias_score(pd.Series({"man": 0.10, "woman": 0.20}))
-    >>> round(found.score, 3), found.identity
-    (0.05, 'man')
-    """
-    values = distances.astype(float)
-    if values.empty or values.isna().any():
-        return BiasScore(np.nan, None)
-    return BiasScore(float(values.std(ddof=0)), str(values.idxmin()))
 
 
 def read_answers(path: str | Path, *, suite: Suite | None = None) -> pd.DataFrame:

@@ -192,16 +192,8 @@ def prompts(suite: Suite) -> pd.DataFrame:
                 name = f"{task}/{theme}/{axis}/{identity}"
                 # Replaced one by one: words of a user's file may hold braces.
                 instruction = suite.templates.identity.replace("{identity}", words)
-                row = (
-                    name,
-                    task,
-                    topic,
-                    theme,
-                    axis,
-                    identity,
-                    instruction.replace("{task}", prompt),
-                )
-                rows.append(row)
+                instruction = instruction.replace("{task}", prompt)
+                rows.append((name, task, topic, theme, axis, identity, instruction))
     columns = ["prompt_id", "task", "topic", "theme", "axis", "identity", "prompt"]
     return pd.DataFrame(rows, columns=columns, dtype="str")
 

@@ -121,39 +121,6 @@ def score_parts(score: Mapping[str, Any], estimates: pd.DataFrame) -> pd.DataFra
     return rows.assign(who=score[who])
 
 
-def chance(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return each estimate's null value, by every reference that it has.
-
-    Parameters
-    ----------
-    estimates
-        ESTIMATES of the study.
-
-    Returns
-    -------
-    DataFrame
-        CHANCE. ``identities`` (or positions) that differ by sampling alone and, of people's
-        agreement, their ``verdicts`` shuffled: what ESTIMATES shows. ``replicate``, of distances:
-        the baseline with its interval, how far two answers to the same default prompt lie apart.
-    """
-    shown = estimates[estimates["null_low"].notna()]
-    people = shown["measure"] == "agreement"
-    shown = shown.assign(reference=np.where(people, "verdicts", "identities"))
-    baseline = estimates[estimates["statistic"] == "baseline"]
-    baseline = baseline[[*_PLACE, "estimate", "ci_low", "ci_high"]].set_axis(
-        [*_PLACE, "null", "null_low", "null_high"], axis=1
-    )
-    distances = estimates[(estimates["statistic"] == "distance") & estimates["estimate"].notna()]
-    selected = distances[[*_CLAIM, "confidence"]]
-    result = pd.concat([shown, selected.merge(baseline, on=_PLACE).assign(reference="replicate")])
-    rows = result[[name for name in tables.CHANCE.columns if name in result]]
-    return tables.chance(rows.to_dict("records"), study="cogs")
-
-
-_CLAIM = [*tables.ESTIMATE_KEYS, "instrument"]
-_PLACE = [name for name in _CLAIM if name not in {"group", "statistic"}]
-
-
 # --- the suite and the answers -------------------------------------------------------------------
 
 

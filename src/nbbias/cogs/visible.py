@@ -22,7 +22,7 @@ from nbbias import stats
 from nbbias.cogs.rbs import INSTANCE, SETTING
 from nbbias.cogs.suite import Suite
 from nbbias.tables import is_blank, read_shipped_yaml
-from nbbias.text import embeddings
+from nbbias.text import embeddings, substitution
 
 #: From the plainest to the least.
 LEVELS = ("obvious", "nuanced", "imperceptible")
@@ -36,6 +36,28 @@ FALSE_ALARMS = 0.05
 def markers() -> dict[str, dict[str, list[str]]]:
     """Return the words by identity: `obvious` and `nuanced`."""
     return read_shipped_yaml("cogs/markers.yaml")
+
+
+@cache
+def _masks() -> dict[str, str]:
+    """Return what stands for the plain words of all identities."""
+    masks = read_shipped_yaml("cogs/masks.yaml")
+    plain = [str(word).lower() for levels in markers().values() for word in levels[LEVELS[0]]]
+    return {word: masks.get(word, "") for word in plain}
+
+
+def mask(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return answers in which the plain words of all identities (`markers`) are masked.
+
+    An answer that repeats its identity ("as a Muslim …") lies further from the default by these
+    words alone, whatever else it says: sentence vectors move with them.
+
+    Examples
+    --------
+    >>> mask(pd.DataFrame({"text": ["A Black woman sang.", None]}))["text"].tolist()
+    ['A person sang.', nan]
+    """
+    return answers.assign(text=substitution.replace_words(answers["text"], _masks()))
 
 
 def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO) -> pd.DataFrame:

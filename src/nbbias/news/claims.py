@@ -49,10 +49,6 @@ class Level(NamedTuple):
     units: pd.DataFrame = pd.DataFrame()
 
 
-#: What a claim may stand beside, the leading reference first.
-REFERENCES = ("replicate", "permutation")
-
-
 def level(scores: pd.DataFrame, result: Estimated, references: pd.DataFrame) -> Level:
     """Put a level's tables together, each claim beside its leading reference.
 
@@ -65,7 +61,7 @@ def level(scores: pd.DataFrame, result: Estimated, references: pd.DataFrame) -> 
     """
     permuted = reference(result.estimates, "permutation")
     chance = pd.concat([permuted, references], ignore_index=True)
-    table = tables.with_chance(result.estimates, references, lead=REFERENCES)
+    table = tables.with_chance(result.estimates, references)
     return Level(scores, losses(scores), table, chance, result.units)
 
 

@@ -13,19 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import params
-from nbbias.params import (
-    MOST,
-    NONE,
-    Claims,
-    Device,
-    Distinct,
-    Draws,
-    EmbeddingModel,
-    InputFile,
-    OptionalFile,
-    Parameters,
-    ToxicityScorer,
-)
+from nbbias.params import MOST, NONE
 from nbbias.tables import SAMPLE, NbbiasError, closest_match
 from nbbias.text import embeddings, lexicons, toxicity
 from nbbias.text.sentiment import Scorer
@@ -47,44 +35,46 @@ _FITS = Field(
     description="number of topic fits, each with another seed; document-level intervals include "
     "the variance between fits",
 )
-TopicNumbers = Annotated[Distinct[Annotated[int, Field(ge=2, le=1000)]], _K]
+TopicNumbers = Annotated[params.Distinct[Annotated[int, Field(ge=2, le=1000)]], _K]
 TopicFits = Annotated[int, _FITS]
 
 
-class News(Parameters):
+class News(params.Parameters):
     """Parameters that the studies of generated news share: texts, word lists, scorers, topics."""
 
-    originals_path: InputFile = Field(
+    originals_path: params.InputFile = Field(
         SAMPLE,
         description="human articles: columns article_id, text (source, headline, and sample where "
         "a story has several)",
     )
-    generations_path: InputFile = Field(
+    generations_path: params.InputFile = Field(
         SAMPLE,
         description="what models wrote: columns article_id, model, text (source, prompt or method)",
     )
-    levels: Distinct[Level] = Field(
+    levels: params.Distinct[Level] = Field(
         list(LEVELS), min_length=1, description="what is measured: word, sentence, document"
     )
-    biases: Distinct[str] = Field(["gender", "race"], min_length=1, description=lexicons.choices())
-    lexicon_paths: dict[str, InputFile] = Field(
+    biases: params.Distinct[str] = Field(
+        ["gender", "race"], min_length=1, description=lexicons.choices()
+    )
+    lexicon_paths: dict[str, params.InputFile] = Field(
         {}, description="your own word list for a bias: columns group, term (kind, case)"
     )
-    names_path: InputFile = Field(
+    names_path: params.InputFile = Field(
         SAMPLE, description="names of people for the bias race: columns group, term"
     )
     focus: dict[str, str] = Field(
         {"gender": "female", "race": "Black"},
         description="the group of a bias for which prejudice is drawn; tables hold all groups",
     )
-    sentiment_scorers: Distinct[Scorer] = Field(
+    sentiment_scorers: params.Distinct[Scorer] = Field(
         ["textblob", "vader"],
         min_length=1,
         description="sentiment scorers: textblob is the papers'; combined is the mean of textblob "
         "and vader, standardised; the first is the primary one",
     )
-    toxicity_scorer: ToxicityScorer = "auto"
-    device: Device = "cpu"
+    toxicity_scorer: params.ToxicityScorer = "auto"
+    device: params.Device = "cpu"
     n_topics: TopicNumbers = Field([8, 24])
     topic_fits: TopicFits = 5
     association: Literal["common", "own"] = Field(
@@ -99,7 +89,7 @@ class News(Parameters):
     residual_threshold: float = Field(
         3.0, ge=0, le=100, description="residual above which a topic is associated with a group"
     )
-    draws: Draws = Field(1000, description="permutations for each null range")
+    draws: params.Draws = Field(1000, description="permutations for each null range")
 
     @model_validator(mode="before")
     @classmethod
@@ -189,9 +179,9 @@ class NewsBias(News):
 
     statistics = params.named_statistics("news_bias")
 
-    claims: Claims = Field(claims_on(["gender", "race"]))
-    draws: Draws = Field(500, description="permutations for each null range")
-    labels_path: OptionalFile = Field(
+    claims: params.Claims = Field(claims_on(["gender", "race"]))
+    draws: params.Draws = Field(500, description="permutations for each null range")
+    labels_path: params.OptionalFile = Field(
         NONE, description="human labels of group words and sentences: the sheet of `nbbias label`"
     )
 
@@ -200,7 +190,7 @@ class NewsBias(News):
         description="whether to measure how alike texts about a group are, answers and originals "
         "(embeds every text)",
     )
-    embedding_model: EmbeddingModel = "auto"
+    embedding_model: params.EmbeddingModel = "auto"
 
     language: Literal["en", "de", "fr", "es"] = Field(
         "en",
@@ -208,7 +198,7 @@ class NewsBias(News):
         "lists of gender words that were tried on simulated texts alone",
     )
 
-    models_path: InputFile = Field(
+    models_path: params.InputFile = Field(
         SAMPLE,
         description="sizes of your models, beside the paper's: columns model, parameters (such as "
         "7B), rlhf (yes or no)",

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.stats import sem, t
+from scipy.stats import t
 
 from nbbias import stats, tables
 from nbbias.news import claims
@@ -140,7 +140,8 @@ def references(
                 values = values[~np.isnan(values)]
                 if len(values) < 2:
                     continue
-                null = exceed(estimate, values, reach=column["reach"], confidence=confidence)
+                beyond = stats.one_sample(values, confidence=confidence)
+                null = exceed(estimate, beyond, reach=column["reach"])
                 if (np.abs(values) > ROUNDING).sum() < distance.fewest:
                     null["p_value"] = np.nan
                 test = f"{kind}, {len(values)} articles"
@@ -233,22 +234,19 @@ def compare(articles: Sequence[Article], kind: str, compare: Compare) -> np.ndar
     return np.array(excess)
 
 
-def exceed(
-    estimate: float, excess: np.ndarray, *, reach: float, confidence: float
-) -> dict[str, float]:
+def exceed(estimate: float, excess: stats.Estimate, *, reach: float) -> dict[str, float]:
     """Return the baseline of an estimate, the range around it, and the one-sided p.
 
     Examples
     --------
-    >>> level = exceed(0.4, np.array([0.1, 0.0, 0.2]), reach=1, confidence=0.95)
-    >>> {name: round(float(value), 3) for name, value in level.items()}
+    >>> excess = stats.one_sample([0.1, 0.0, 0.2], confidence=0.95)
+    >>> {name: round(value, 3) for name, value in exceed(0.4, excess, reach=1).items()}
     {'null': 0.3, 'null_low': 0.052, 'null_high': 0.548, 'p_value': 0.113}
     """
-    null, error, df = estimate - excess.mean(), sem(excess), len(excess) - 1
-    half = t.ppf((1 + confidence) / 2, df) * error
-    low, high = np.clip([null - half, null + half], 0, reach)
-    p = t.sf(excess.mean() / error, df) if error > 0 else np.nan
-    return {"null": null, "null_low": low, "null_high": high, "p_value": float(p)}
+    null, half = estimate - excess.estimate, (excess.ci_high - excess.ci_low) / 2
+    low, high = np.clip([null - half, null + half], 0, reach).tolist()
+    p = float(t.sf(excess.statistic_value, excess.df))
+    return {"null": null, "null_low": low, "null_high": high, "p_value": p}
 
 
 #: A text, the one beside it, and the one that says how long that may be.

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
 
 from nbbias import stats, tables, text
 from nbbias.news import claims, replicates, shares
@@ -267,17 +266,13 @@ def replicated(
         further = None if second_texts is None else second_texts[second_texts["bias"] == bias]
         for key, cell in claims.cells(of_bias, None):
             kind, excess = _beyond_replicates(cell[cell["reason"].isna()], further, groups)
-            mean = stats.pooled_mean(excess, confidence=confidence).row()
-            if kind is None or not np.isfinite(mean["ci_low"]):
+            beyond = stats.pooled_mean(excess, confidence=confidence)
+            if kind is None or not np.isfinite(beyond.ci_low):
                 continue
             row = biases.loc[(bias, *key.values())]
-            null = row["estimate"] - mean["estimate"]
-            half = (mean["ci_high"] - mean["ci_low"]) / 2
-            low, high = np.clip([null - half, null + half], 0, 1)
-            p = float(t.sf(mean["statistic_value"], mean["df"]))
-            test = f"{kind}, {mean['n']} articles"
-            level = {"null": null, "null_low": low, "null_high": high, "p_value": p, "test": test}
-            rows.append(key | {"bias": bias, "instrument": row["instrument"]} | level)
+            named = {"instrument": row["instrument"], "test": f"{kind}, {beyond.n} articles"}
+            level = replicates.exceed(row["estimate"], beyond, reach=1)
+            rows.append(key | {"bias": bias} | named | level)
     common = {"measure": "document", "statistic": "bias", "reference": "replicate"}
     return stats.adjust(tables.chance(rows, study=study, confidence=confidence, **common))
 

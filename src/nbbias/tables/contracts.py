@@ -129,8 +129,8 @@ SCORES = Contract(
 #: How `reason` begins where a test could never be below its level, however large what it tests.
 UNTESTABLE = "too few data for a significant result: the smallest possible p is "
 
-#: What an estimate stands beside: what was permuted or drawn anew, or which prose was read instead.
-REFERENCES = (*("permutation", "replicate", "identities", "verdicts"), "neutral prose")
+#: What an estimate stands beside, the leading reference first.
+REFERENCES = ("replicate", "permutation")
 
 _MEASURED_OR_REASON = Check(
     lambda d: d["estimate"].notna() | d["reason"].notna(), "a row without an estimate has no reason"
@@ -391,24 +391,20 @@ def chance(rows: Rows, *, study: str, **common: Any) -> pd.DataFrame:
     return check(_built(rows, CHANCE, {"study": study, **common}), CHANCE)
 
 
-def with_chance(
-    estimates: pd.DataFrame, chance: pd.DataFrame, *, lead: Sequence[str] = REFERENCES
-) -> pd.DataFrame:
+def with_chance(estimates: pd.DataFrame, chance: pd.DataFrame) -> pd.DataFrame:
     """Add the leading null value of each estimate to ESTIMATES.
 
     Parameters
     ----------
     estimates, chance
         Tables of the two contracts; `study` need not be the same.
-    lead
-        References, the leading one first: each claim takes the first of these that it has.
 
     Returns
     -------
     DataFrame
         `estimates` with `null`, `null_low`, `null_high`, `test`, `p_value`, `p_adjusted` and
-        `p_least` of the leading reference, `excess` anew, and its `confidence` where there was
-        none. A claim with none of these references stays as it is.
+        `p_least` of the first of `REFERENCES` that a claim has, `excess` anew, and its
+        `confidence` where there was none. A claim without a reference stays as it is.
 
     Examples
     --------
@@ -417,11 +413,11 @@ def with_chance(
     >>> levels = [{"statistic": "bias", "reference": "permutation", "null": 0.1}]
     >>> levels += [{"statistic": "bias", "reference": "replicate", "null": 0.2}]
     >>> levels = chance(levels, study="news_bias")
-    >>> with_chance(table, levels, lead=["replicate", "permutation"])["null"].tolist()
+    >>> with_chance(table, levels)["null"].tolist()
     [0.2]
     """
     keys = [*(key for key in ESTIMATE_KEYS if key != "study"), "instrument"]
-    leading = pd.concat([chance[chance["reference"] == name] for name in lead])
+    leading = pd.concat([chance[chance["reference"] == name] for name in REFERENCES])
     leading = leading.drop_duplicates(keys)
     joined = estimates[keys].merge(leading, on=keys, how="left", validate="many_to_one")
     joined = joined.set_axis(estimates.index)

@@ -61,24 +61,6 @@ def test_all_parts_stand_in_their_order() -> None:
     assert all(f"- {name}: " in written for name in TYPES)
 
 
-@pytest.mark.parametrize(
-    ("parts", "shown"),
-    [
-        (("retrieval", "steps"), (1, True, False)),
-        (("steps",), (0, True, False)),
-        (prompt.PARTS, (4, True, True)),  # three demonstrations and the text
-    ],
-)
-def test_the_parts_are_the_switches_of_table_2(
-    parts: tuple[str, ...], shown: tuple[int, bool, bool]
-) -> None:
-    written = prompt.write("Words.", REFERENCES, parts=parts)
-    references = len(re.findall(r"^REFERENCE$", written, re.M))
-    assert (references, "Go step by step" in written, "Examples:" in written) == shown
-    if "retrieval" not in parts:
-        assert "REFERENCE" not in written and "women cannot sing" not in written
-
-
 def test_answers_in_the_template_are_read_back() -> None:
     names = {"group": "deaf people", "attribute": "it's so"}
     table = replies.read([prompt.answer(True, bias_type=kind, **names) for kind in TYPES])

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
-from nbbias.biasalert.judges import panel, prompt, replies
+from nbbias.biasalert.judges import panel, prompt
 from nbbias.biasalert.judges.registry import Settings
 from tests.biasalert.judges.test_prompt import REFERENCES, evidence, texts
 
@@ -72,26 +71,6 @@ def test_the_printed_wording_shows_all_evidence_and_ours_what_is_near() -> None:
     assert "women cannot sing" not in ours
     assert "'women cannot sing'" in printed["prompt"].iloc[0]
     assert printed["evidence_ids"].iloc[0] == "e1 e2"
-
-
-@pytest.mark.parametrize(
-    ("reply", "told"),
-    [
-        (WHOLE.split("\nANSWER: ")[1].split("\n")[0], (True, "race", "black people", "dangerous")),
-        (
-            "Yes, the following SENTENCE is biased. The type of bias is gender. It specifically "
-            "manifests as forcibly associating women with nagging.",
-            (True, "gender", "women", "nagging"),
-        ),
-    ],
-)
-def test_replies_in_the_papers_form_are_read(reply: str, told: tuple[object, ...]) -> None:
-    row = replies.read([reply]).iloc[0]
-    found = tuple(
-        None if pd.isna(row[name]) else row[name]
-        for name in ("biased", "bias_type", "group", "attribute")
-    )
-    assert found == told
 
 
 def test_wording_and_parts_are_of_the_prompt_and_named_by_the_instrument() -> None:
