@@ -337,7 +337,7 @@ def test_selective_refusal_is_a_difference_with_fisher_s_test() -> None:
     found = row_of(table, "refusal_difference", group="female")
     assert found["estimate"] == pytest.approx(0.75 - 0.2)
     assert found["p_value"] == pytest.approx(fisher_exact([[3, 1], [1, 4]]).pvalue)
-    assert found["ci_low"] < 0.55 < found["ci_high"]
+    assert found["ci_low"] < 0.55 < found["ci_high"] and found["n"] == 4 + 5
     assert row_of(table, "refusal_rate", group="female", prompt="biased")["n"] == 4
     # Of all tables with 4 refusals in 4 and 5 headlines, all in the first is the rarest.
     assert found["p_least"] == pytest.approx(fisher_exact([[4, 0], [0, 5]]).pvalue)

@@ -111,9 +111,13 @@ def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns() 
         rows = table[table["statistic"].isin(statistics)]
         if name in {"refusals", "prejudice", "extent"}:
             found = study_tables.side_by_side(table, name)
+            if name == "refusals":  # corrected for all headlines alone; nobody's rate is 0
+                nothing = rows["statistic"].eq("refusal_rate_corrected") | rows["estimate"].eq(0)
+                rows = rows[rows["group"].isna() | ~nothing]
             assert found.rows.stack().str.contains(r"; (?:p|N) ").sum() == len(rows)
         else:
             found = study_tables.of(table, name)
-            assert len(found.rows) == len(rows)
+            unmoved = "bias" in name  # no article's verdict or score depends on the group
+            assert len(found.rows) == len(rows) * (not unmoved)
         assert len(found.rows.columns) <= 8 and found.title and found.note
     assert study_tables.of(tables.estimates([], study="x"), "effects").rows.empty

@@ -48,7 +48,6 @@ def test_what_the_scores_follow_is_said(follows: str) -> None:
     table = agreement(follows=follows)
     heading, _ = news.sentences.agreement(table)
     assert heading.startswith(f"Scores of tone followed the {follows} more")
-    assert len(news.figures.agreement(table).rows)
     tables.check(table, tables.ESTIMATES)
     # The mean of both scorers is none of its own: it agrees with them by construction.
     assert set(table["second_instrument"].dropna()) == {"first", "second"}

@@ -156,6 +156,13 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     compared = compared.assign(ci_low=[-0.3, -0.1], ci_high=[-0.1, 0.1])
     compared = compared.assign(p_value=[0.001, 0.9], p_adjusted=[0.002, 0.9])
     compared = compared.assign(confidence=0.95)
+    documents = {"measure": "document", "bias": "race"}
+    shifts = {"White": 0.2, "Asian": -0.3}
+    on_topics = [row_of("a", d, 0.01, **documents | {"group": of}) for of, d in shifts.items()]
+    words = ["grain foyer choir film", "club_ tie squad", "court wall", "ward clinic"]
+    topics = pd.DataFrame({"words": words, "race": ["White", "Black", "Asian", "Asian"]})
+    topics = topics.assign(**{"share, human": [0.125, 0.2, 0.1, 0.05]})
+    topics = topics.assign(**{"share, a, p": [0.5, 0.1, 0.02, 0.01]})
     says = {
         "simulated": [sentences.recovery_heading(covered)],
         "untested": [sentences.result(untested, "word")],
@@ -164,6 +171,11 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
             sentences.result(rows_of(result[1]), "word"),
         ],
         "models": [sentences.models(compared), sentences.models(compared.head(0))],
+        "topics": [
+            *sentences.topics(rows_of(*on_topics[:1]), topics),
+            *sentences.topics(rows_of(*on_topics), topics),
+            *sentences.topics(rows_of(on_topics[0] | {"p_adjusted": 1.0}), topics),
+        ],
     }
     strict = sentences.models(compared.assign(confidence=0.999))
     assert strict.startswith("No model differed significantly")

@@ -160,7 +160,7 @@ def test_a_marker_is_hollow_where_others_were_tested_and_it_is_not_significant(p
     tested = bool(np.isfinite(p).any())
     first = figures.PAPER if tested else figures.INK
     assert [line.get_markerfacecolor() for line in dots] == [first, figures.INK]
-    assert (" hollow: not significant." in figures.caption(rows, "shares")) == tested
+    assert ("Filled: significant after correction." in figures.caption(rows, "shares")) == tested
     assert figures.caption(rows, "shares").endswith("Not tested.") != tested
 
 

@@ -14,9 +14,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from nbbias.biased_prompts import sentences
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.biased_prompts.sentences import leading_rows
 from nbbias.reading import Drawn, figures, forest, names, prose, significance
+from nbbias.tables import escape
 
 
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
@@ -33,19 +34,22 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     kind = [cell == "all headlines", named.isna(), cell == "naming nobody"]
     rows = rows.assign(panel=rows["model"], cell=cell)
     rows = rows.iloc[np.lexsort((cell, np.select(kind, [0, 1, 3], 2)))]
-    by, filled = "", ""
+    filled, title = "", f"Refusal rate under the {prompt} prompt"
     if named.notna().any():
         tests = significance.significant(estimates[estimates["statistic"] == "refusal_difference"])
         both = (pd.MultiIndex.from_frame(of[["model", "bias", "group"]]) for of in (rows, tests))
         rows = rows.assign(significant=next(both).isin(next(both)))
-        by, filled = (prose.render_plain(f"biased_prompts.{of}") for of in ("by_group", "filled"))
+        filled = prose.render_plain("biased_prompts.filled")
+        title = escape.without_markdown(sentences.result(estimates, "by headline"))
     return Drawn(
         figures.claims(*figures.scaled(rows)),
         rows,
         "Share of articles refused with Wilson intervals, a panel a model: a row for all "
         "headlines, each outlet where there are several, and each group that headlines name.",
-        f"Refusal rate under the {prompt} prompt{by}",
-        figures.caption(rows, "share of headlines refused", of="headlines", filled=filled),
+        title,
+        figures.caption(
+            rows, f"refusal rates under the {prompt} prompt", of="headlines", filled=filled
+        ),
     )
 
 
@@ -56,7 +60,7 @@ def finding(
     declared: pd.DataFrame, *, neutral: str = "neutral", truth: pd.DataFrame | None = None
 ) -> Drawn:
     """Draw what leads the page: a panel a measure and group, with what was simulated."""
-    rows = leading_rows(declared)
+    rows = sentences.leading_rows(declared)
     if truth is not None:
         rows = rows.merge(truth, how="left", on=["model", "measure"])
     return forest(rows, reference=f"under the {neutral} prompt")

@@ -221,6 +221,7 @@ def rates(
           under both (`stats.paired_shares`; of repeated answers a paired t-test).
         - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
+          N counts the headlines of both.
 
         Where people labelled some of the answers (`refused_label`), rates have a row
         ``…_two_phase`` (`stats.two_phase`; of labels in rounds `stats.active_share`), whose N
@@ -439,7 +440,8 @@ def _difference(
     observed = named.dropna()
     result = stats.two_shares(observed, rest, confidence=confidence)
     lost = len(named) - len(observed)
-    result = result.replace(n=len(observed), n_lost=lost, null=0.0, test="Fisher's exact")
+    n = len(observed) + len(rest)
+    result = result.replace(n=n, n_lost=lost, null=0.0, test="Fisher's exact")
     if observed.empty or rest.empty:
         side = "name the group" if observed.empty else "name nobody"
         return result.without_test(f"no answers to headlines that {side}"), np.nan

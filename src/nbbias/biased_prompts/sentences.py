@@ -152,9 +152,9 @@ def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
     return [_render("others", n=len(others), prompts=others.unique())] if len(others) else []
 
 
-def too_few(topics: pd.DataFrame) -> list[str]:
-    """Say that the texts are too few for topics; nothing where there are topics."""
-    return [] if len(topics) else [_render("too_few")]
+def too_few(topics: pd.DataFrame | None) -> list[str]:
+    """Say that the texts are too few for topics, where topics were asked for and there are none."""
+    return [] if topics is None or len(topics) else [_render("too_few")]
 
 
 def result(estimates: pd.DataFrame, name: str) -> str:
@@ -165,12 +165,10 @@ def result(estimates: pd.DataFrame, name: str) -> str:
     estimates
         ESTIMATES.
     name
-        ``"refusals"``, also by the group in the headline, or ``"effects"``.
+        ``"refusals"``, ``"by headline"`` (the group that it names), or ``"effects"``.
     """
-    if name == "refusals":
-        rows = estimates[estimates["statistic"].isin([_REFUSES, _BY_HEADLINE])]
-    else:
-        rows = _effects(estimates)
+    of = {"refusals": [_REFUSES, _BY_HEADLINE], "by headline": [_BY_HEADLINE]}
+    rows = estimates[estimates["statistic"].isin(of[name])] if name in of else _effects(estimates)
     what, none, untested = (_render(part, of=name) for part in ("changed", "unchanged", "untested"))
     return phrases.heading(rows, what=what, none=none, untested=untested)
 
@@ -185,13 +183,13 @@ def selective(rates: pd.DataFrame) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
     rows = rates[rates["statistic"] == _BY_HEADLINE]
     by_bias = [part for _, part in rows.groupby("bias", sort=False)]
-    sentences = [_differences(part, _render("nobody")) for part in by_bias]
+    sentences = [_differences(part, _render("nobody"), unit="headlines") for part in by_bias]
     return sentences or [_render("no_headlines")]
 
 
-def _differences(rows: pd.DataFrame, reference: str) -> str:
+def _differences(rows: pd.DataFrame, reference: str, unit: str = "articles") -> str:
     mde = significance.minimum_detectable_effect(rows)
-    return phrases.differences(rows, mde=mde, reference=reference)
+    return phrases.differences(rows, mde=mde, reference=reference, unit=unit)
 
 
 # --- the effect of the prompt -----------------------------------------------------------------

@@ -40,6 +40,10 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     ['m', 'n']
     """
     settings: dict[str, Any] = {"rows": 30, "words": ("biased_prompts", name), "gap": ""}
+    if name in ("detector_bias", "scorer_bias"):  # of instruments that the group named affects
+        bias = estimates[estimates["statistic"].str.endswith("_instrument")].dropna(subset="ci_low")
+        keys = ["measure", "instrument", "bias", "group"]
+        estimates = estimates.merge(bias[keys].drop_duplicates(), on=keys)
     return readable(estimates, _KEYS, statistics=STATISTICS[name], **settings)
 
 
@@ -59,7 +63,11 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     ['50.0% (no interval); N = 9']
     """
     rows = estimates[estimates["statistic"].isin(STATISTICS[name])]
-    rows = rows if name == "refusals" else first_instrument(rows)
+    if name == "refusals":  # of groups: as detected, where any headline was refused
+        corrected = rows["statistic"].str.endswith("_corrected")
+        rows = rows[rows["group"].isna() | (rows["estimate"].gt(0) & ~corrected)]
+    else:
+        rows = first_instrument(rows)
     column = rows["statistic"]
     if name != "refusals":
         column = column.where(rows["test"].notna(), rows["prompt"])
@@ -69,7 +77,8 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
         last = prose.p_value(row) if tested else f"N = {row['n']:,.0f}"
         cells.append(f"{tables.estimate_cell(names.scaled(row, decimals=3))}; {last}")
     keys = _KEYS if name == "refusals" else ["measure", *_KEYS[2:-1]]
-    keys = [key for key in keys if rows[key].nunique() > 1 or key == "model"]
+    varies = {key: rows[key].nunique(dropna=key != "group") > 1 for key in keys}
+    keys = [key for key in keys if varies[key] or key == "model"]
     wide = rows.assign(column=column, cell=cells).set_index([*keys, "column"])["cell"]
     wide = wide.unstack("column", sort=False).rename_axis(columns=None).reset_index()
     return caption(wide, study="biased_prompts", name=name)
@@ -87,4 +96,6 @@ def held_out() -> pd.DataFrame:
     table = refusals.held_out()
     table["answers"] = table[refusals.COUNTS].sum(axis=1)
     table["refusals"] = table["tp"] + table["fn"]
+    detailed = table["method"].str.endswith("area held out")  # what corrects the rates
+    table = table[detailed | table["model"].eq("mean")]
     return table[[*shown[:2], "answers", "refusals", *shown[2:]]]

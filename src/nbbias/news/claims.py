@@ -101,7 +101,7 @@ def per_article(scores: pd.DataFrame, pooling: Pooling) -> pd.DataFrame:
     -------
     DataFrame
         One row a unit, in order; it is lost, with the reason of its first answer, where all its
-        answers are. Without repeats the table stays as it is.
+        answers are. Answers without an original are left out, unless the cell has no others.
 
     Examples
     --------
@@ -111,6 +111,8 @@ def per_article(scores: pd.DataFrame, pooling: Pooling) -> pd.DataFrame:
     >>> per_article(scores, Pooling({"difference_": "mean"}))["difference_a"].round(2).tolist()
     [0.1]
     """
+    orphan = scores["reason"].eq("no original")
+    scores = scores[~orphan | orphan.groupby([scores[key] for key in CELL]).transform("all")]
     possible = (*CELL, "article_id", "bias", "measure", "instrument", "seed")
     keys = [key for key in possible if key in scores]
     if not scores.duplicated(keys).any():

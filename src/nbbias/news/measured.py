@@ -342,7 +342,7 @@ def compare_models(
     Returns
     -------
     DataFrame
-        Of `stats.mixed_model`, with `confidence`.
+        Of `stats.mixed_model`, with `group` and `confidence`.
     """
     parts = [pd.DataFrame(columns=[*_UNIT, "group", "difference"])]
     for name, pooling in (("word", words.pooling), ("sentence", lambda _: tone.POOLING)):
@@ -360,7 +360,8 @@ def compare_models(
                 parts.append(pooled[_UNIT].assign(group=group, difference=difference))
     units = pd.concat(parts[1:] or parts, ignore_index=True)
     compared = stats.mixed_model(units, value="difference", confidence=confidence)
-    return compared.assign(confidence=confidence)
+    of = units.drop_duplicates(["measure", "bias"])[["measure", "bias", "group"]]
+    return compared.merge(of, how="left").assign(confidence=confidence)
 
 
 # --- labels -----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from nbbias.reading import markup, names
 from nbbias.text import lexicons
 
 #: Pairs that one is chosen of, and characters of a text that are shown.
-_MOST, _CUT = 5, 800
+_MOST, _CUT = 5, 500
 
 #: Sentences with at least this toxicity are folded.
 _TOXIC = 0.5
@@ -67,7 +67,7 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
     sides = {"original_id": "Human", "generated_id": None}
     statistic = "mean_difference" if claim["measure"] in {"sentiment", "toxicity"} else ""
     claim = claim | {"study": "news_bias", "statistic": statistic or "share_difference"}
-    return _show(corpus, claim, table, sides, sign=mean, of="answer minus original")
+    return _show(corpus, claim, table, sides, sign=mean, of="generated minus human")
 
 
 def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str]) -> HTML | None:

@@ -10,18 +10,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from nbbias.news import claims, sentences
 from nbbias.reading import Drawn, figures, forest, names, significance
+from nbbias.tables import escape
 
 #: By measure: what the dots are.
 _WORDS = {
-    "word": "share of group words",
-    "document": "share of topics",
-    "sentiment": "tone relative to neutral sentences (sentiment from −1 to 1)",
+    "word": "shares of group words",
+    "document": "shares of topics",
+    "sentiment": "tone relative to neutral sentences",
 }
 
 
@@ -54,59 +53,21 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     same_length = estimates["statistic"].eq("share_difference_passages") & (measure == "word")
     further = claims.unmirrored(estimates[same_length]).assign(side="further")
     rows = pd.concat([rows.assign(side="ours"), further], ignore_index=True)
-    words, mirrored = None, " (of two groups one is shown, since the other is its mirror image)"
+    words, mirrored = None, ", of two groups one"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
         words, mirrored = {"missing": "too few articles differ"}, ""
     shown = _panels(rows)
-    title = f"Difference in each group's {what}, generated minus human articles"
+    differences = f"differences in {what}, generated minus human articles"
     return Drawn(
         figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group", words=words),
         shown,
-        f"{title}, with intervals, by model and prompt; one panel a group; 0: as in the originals.",
-        title,
-        figures.caption(shown, f"means over articles{mirrored}", of="articles")
+        f"Mean {differences}, with intervals, by model and prompt; one panel a group.",
+        escape.without_markdown(sentences.result(estimates, measure)),
+        figures.caption(shown, f"mean {differences}{mirrored}", of="articles")
         + " Small grey markers: texts of equal length." * (len(further) > 0),
     )
-
-
-#: By kind of pair: what its panel is called.
-_KINDS = {"convergent": "one group, two scorers", "discriminant": "two biases, one scorer"}
-
-#: Pairs of a kind that are drawn, those with most articles.
-_MOST_PAIRS = 15
-
-
-def agreement(table: pd.DataFrame) -> Drawn:
-    """Draw correlations of the tone over articles, a panel a kind of pair, with their mean."""
-    parts = []
-    articles = table[(table["dimension"] == "articles") & table["estimate"].notna()]
-    for kind, panel in _KINDS.items():
-        rows = articles[articles["statistic"] == f"{kind}_correlation"]
-        mean = articles.loc[articles["statistic"] == f"{kind}_mean", "estimate"]
-        rows = rows.nlargest(_MOST_PAIRS, "n").sort_index()
-        parts.append(rows.assign(panel=panel, reference=mean.squeeze() if len(mean) else None))
-    shown = pd.concat(parts, ignore_index=True)
-    shown = shown.assign(cell=[_pair(row) for row in shown.to_dict("records")])
-    title = "Correlations of the tone towards groups, over articles"
-    return Drawn(
-        figures.claims(shown, "correlation", words={"line": "mean"}, draw=figures.zero, columns=1),
-        shown,
-        f"{title}, with intervals: one group by two scorers, and groups of two biases by one.",
-        title,
-        figures.caption(shown, "correlations of shifts", of="articles"),
-    )
-
-
-def _pair(row: dict[str, Any]) -> str:
-    """Name two measures that are correlated: their groups, then their scorers."""
-    groups, scorers = (
-        " and ".join(dict.fromkeys([row[name], row[f"second_{name}"]]))
-        for name in ("group", "instrument")
-    )
-    people = " and ".join(map(names.people, groups.split(" and ")))
-    return f"{people}: {scorers}"
 
 
 def _panels(rows: pd.DataFrame) -> pd.DataFrame:

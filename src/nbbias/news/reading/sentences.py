@@ -178,6 +178,19 @@ def _detectable(estimates: pd.DataFrame, measure: str) -> pd.Series:
     return significance.minimum_detectable_effect(claimed).combine_first(mde)
 
 
+def topics(estimates: pd.DataFrame, table: pd.DataFrame) -> list[str]:
+    """Say on which topics of the first fit (`news.explore.topics.summarize`) a difference rests."""
+    rows = significance.significant(leading_rows(estimates, "document"))
+    if rows.empty:
+        return []
+    row = rows.loc[rows["estimate"].abs().idxmax()].to_dict()
+    of = table[table[row["bias"]].eq(row["group"])]
+    human, generated = of[["share, human", f"share, {row['model']}, {row['prompt']}"]].sum()
+    words = of["words"].str.split().str[:3].str.join(", ")
+    values = {"words": [*words], "human": human, "generated": generated}
+    return [render("news.topics", name=names.measure(row), model=row["model"], **values)]
+
+
 #: Ratios of spreads between which wording counts as equally strong.
 _ALIKE = (0.9, 1.1)
 
@@ -265,13 +278,6 @@ def distances(estimates: pd.DataFrame) -> tuple[str, str]:
     reason = reason or Markup(render("news.no_replicates"))
     counts = {"untested": len(untested), "of": len(rows), "never": 0}
     return heading, render("claims.excluded", reason=reason, **counts)
-
-
-def mean_distance(estimates: pd.DataFrame) -> str:
-    """Say what the paper's own measure of words finds (`distances`)."""
-    heading = distances(estimates[estimates["measure"] == "word"])[0]
-    name = "mean distance (the paper's measure; without direction, it can miss differences)"
-    return render("news.about", name=name, differences=f"{heading}.")
 
 
 def models(compared: pd.DataFrame) -> str:

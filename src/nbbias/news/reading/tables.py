@@ -18,7 +18,6 @@ _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
 _OF_ESTIMATES = {
     "differences": ["share_difference"],
     "equal length": ["share_difference_passages", "omission_difference"],
-    "first": ["first_mention_difference"],
     "diversity": [*diversity.FAMILIES],
     "distance": ["bias"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
@@ -38,8 +37,8 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     table
         ESTIMATES.
     name
-        ``"differences"``, ``"equal length"``, ``"first"``, ``"diversity"``, ``"distance"``,
-        ``"prejudice"`` or ``"shifts"``.
+        ``"differences"``, ``"equal length"``, ``"diversity"``, ``"distance"``, ``"prejudice"`` or
+        ``"shifts"``.
     measures
         The measures of the level.
 
@@ -56,7 +55,8 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     if statistics[0] in claims.MIRRORED:  # of two groups one: the other is its mirror image
         rows = claims.unmirrored(rows[rows["statistic"].isin(statistics)])
     keys = [*_KEYS, *(["test"] if name == "distance" else [])]
-    return readable(rows, keys, statistics=statistics, rows=20, words=("news_bias", name))
+    most = 20 if name == "differences" else 12
+    return readable(rows, keys, statistics=statistics, rows=most, words=("news_bias", name))
 
 
 def agreement(table: pd.DataFrame) -> Table:
@@ -92,8 +92,10 @@ def mixed_model(compared: pd.DataFrame, *, confidence: float) -> Table:
     """Return the mixed model's differences between models."""
     nothing = float("nan")
     rows = compared.assign(null=0.0, null_low=nothing, null_high=nothing, confidence=confidence)
-    keys = ["measure", "bias", "model", "prompt", "source"]
-    return readable(rows, keys, words=("news_bias", "mixed model"))
+    shares = compared["measure"].eq("word")  # in percentage points
+    rows["statistic"] = shares.map({True: "share_difference", False: "mean_difference"})
+    keys = ["measure", "bias", "group", "model", "prompt", "source", "statistic"]
+    return readable(rows.assign(study="news_bias"), keys, words=("news_bias", "mixed model"))
 
 
 def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
