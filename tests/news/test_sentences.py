@@ -157,7 +157,7 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     compared = compared.assign(p_value=[0.001, 0.9], p_adjusted=[0.002, 0.9])
     compared = compared.assign(confidence=0.95)
     documents = {"measure": "document", "bias": "race"}
-    shifts = {"White": 0.2, "Asian": -0.3}
+    shifts = {"White": 0.2, "Asian": -0.3, "Black": 0.1}
     on_topics = [row_of("a", d, 0.01, **documents | {"group": of}) for of, d in shifts.items()]
     words = ["grain foyer choir film", "club_ tie squad", "court wall", "ward clinic"]
     topics = pd.DataFrame({"words": words, "race": ["White", "Black", "Asian", "Asian"]})

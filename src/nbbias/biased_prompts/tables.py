@@ -44,6 +44,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
         bias = estimates[estimates["statistic"].str.endswith("_instrument")].dropna(subset="ci_low")
         keys = ["measure", "instrument", "bias", "group"]
         estimates = estimates.merge(bias[keys].drop_duplicates(), on=keys)
+    if name == "by_headline":  # without models that refused none, or all
+        estimates = estimates[~estimates["p_least"].gt(0.999)]
     return readable(estimates, _KEYS, statistics=STATISTICS[name], **settings)
 
 
