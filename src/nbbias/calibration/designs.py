@@ -218,7 +218,8 @@ def simulate(designs: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataF
     DataFrame
         `DESIGN`, and OUTCOMES (`calibration.outcomes`) or `calibration.family_errors`.
     """
-    rows = designs.assign(version=designs["study"].map(_version)).to_dict("records")
+    version = ("nbbias." + designs["study"].str.removesuffix("_bias")).map(tables.measuring_version)
+    rows = designs.assign(version=version).to_dict("records")
     # One text a design, which is quickly hashed; a byte is less than any has.
     texts = pd.Series([json.dumps(row) for row in rows], dtype="str")
     results = tables.map_chunks(
@@ -252,8 +253,3 @@ def _seed(row: dict[str, object], seed: int) -> int:
     """Return a design's own seed, so that the errors of two designs are independent."""
     name = "/".join(str(row[key]) for key in (*DESIGN, "kind"))
     return int(np.random.SeedSequence([seed, zlib.crc32(name.encode())]).generate_state(1)[0])
-
-
-def _version(study: str) -> str:
-    """Hash the source that a study's trials rest on."""
-    return tables.measuring_version(f"nbbias.{study.removesuffix('_bias')}")
