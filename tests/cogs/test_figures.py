@@ -65,23 +65,58 @@ def test_the_lead_draws_what_the_scores_that_lead_are_made_of(estimates: pd.Data
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed == pytest.approx([1 / len(shares)])
     assert "dashed: equal share" in ax.get_xlabel()
-    assert (
-        drawn.title
-        == "Share of comparisons in which a judge chose each identity's text (not significant)"
+    assert drawn.title == "No significant ABS: one"
+
+
+def test_positions_have_a_dot_each(estimates: pd.DataFrame) -> None:
+    drawn = figures.preferences(estimates, of="position")
+    one = estimates.query("evaluator == 'one' and statistic == 'position_share'")
+    assert dots(drawn.figure.axes[0]) == pytest.approx(one["estimate"].tolist())
+    labels = [text.get_text().replace("\n", " ") for text in drawn.figure.axes[0].get_yticklabels()]
+    assert labels[:2] == ["race: position 1", "race: position 2"]
+    sums = one.groupby("bias")["estimate"].sum()
+    assert sums.tolist() == pytest.approx([1, 1, 1])
+
+
+def test_shares_by_task_stand_in_a_panel_of_judge_and_writer() -> None:
+    rng = np.random.default_rng(1)
+    names = list(SUITE.axes["race"].identities)
+    index = pd.MultiIndex.from_product([["w", "v"], ["haiku", "song"], range(8)])
+    asked = index.to_frame(index=False).set_axis(["model", "task", "theme"], axis=1)
+    asked = asked.assign(topic="t", theme="theme " + asked["theme"].astype(str))
+    plans = {"fair": Judge(), "partial": Judge(identity={"black": 50.0})}
+    tables = [judge(asked, plan, names, rng=rng).assign(evaluator=e) for e, plan in plans.items()]
+    judged = pd.concat(tables, ignore_index=True).assign(axis="race")
+    drawn = figures.by_task(
+        affinity.abs_estimates(judged, SUITE, by_task=True, confidence=0.95).estimates
     )
+    titles = [ax.get_title(loc="left") for ax in drawn.figure.axes]
+    assert titles == [f"{e} · {w}" for e in plans for w in ("w", "v")]
+    # Another way: choices counted, every order asked of every instance.
+    shares = judged.groupby(["evaluator", "model", "task"])["identity"].value_counts(normalize=True)
+    for ax, key in zip(drawn.figure.axes, [(e, w) for e in plans for w in ("w", "v")], strict=True):
+        texts = np.array([text.get_text() for text in ax.texts]).reshape(2, 3)
+        by_hand = [
+            [shares.get((*key, task, name), 0) for name in names] for task in ("haiku", "song")
+        ]
+        numbers = [[float(text.rstrip("*")) for text in line] for line in texts]
+        assert np.abs(np.array(numbers) - by_hand).max() < 0.0051
+        starred = np.char.endswith(texts, "*")
+        assert starred[:, 1].all() == (key[0] == "partial") and not starred[:, [0, 2]].any()
+        shades = np.asarray(ax.collections[0].get_array()).ravel()
+        assert shades == pytest.approx(np.ravel(by_hand) - 1 / 3)
+    assert drawn.title.startswith("Significant in 4 of 8 ABS by task: Black people, haiku (partial")
 
 
-def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:
-    drawn = figures.identity_or_position(estimates)
-    figure = drawn.figure
-    assert [ax.get_title(loc="left") for ax in figure.axes] == ["one", "two"]
-    ax = figure.axes[0]
-    ways = {"paper's order": "abs_raw", "counterbalanced": "abs", "positions": "position"}
-    places = [(axis, way) for axis in ("race", "gender", "orientation") for way in ways]
-    labels = [label.get_text().replace("\n", " ") for label in ax.get_yticklabels()]
-    assert labels == [f"{axis}: {way}" for axis, way in places]
-    by = estimates.query("evaluator == 'one'").set_index(["bias", "statistic"])["estimate"]
-    assert dots(ax) == pytest.approx([by[axis, ways[way]] for axis, way in places])
+def test_a_radar_closes_around_the_shares_of_a_judge(estimates: pd.DataFrame) -> None:
+    drawn = figures.fingerprint(estimates)
+    (polar,) = drawn.figure.axes[0].child_axes
+    dashed, solid = (line.get_ydata() for line in polar.lines)
+    shares = estimates.query("evaluator == 'one' and statistic == 'share'")["estimate"].tolist()
+    assert solid == pytest.approx([*shares, shares[0]])
+    assert dashed == pytest.approx([*[1 / 3] * 6, *[1 / 2] * 2, 1 / 3])
+    labels = [text.get_text() for text in polar.get_xticklabels()]
+    assert labels == [name for plan in SUITE.axes.values() for name in plan.identities]
 
 
 def test_distances_stand_over_chance_with_the_floor() -> None:

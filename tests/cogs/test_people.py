@@ -62,6 +62,23 @@ def test_interval_and_test_say_the_same_of_the_chance_level_that_is_printed() ->
     assert 5 < sum(told) < len(told)
 
 
+def test_people_with_preferences_by_task_do_not_agree_for_it() -> None:
+    """Pairs of a task are not independent: three people who choose apart differ by task."""
+    false = {("task", "theme"): 0, (): 0}
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        items = pd.MultiIndex.from_product([[f"r{r}" for r in range(3)], range(6), range(10)])
+        table = items.to_frame(index=False).set_axis(["rater", "task", "theme"], axis=1)
+        chances = rng.dirichlet([0.7] * 3, 18).repeat(10, axis=0)
+        table["identity"] = [rng.choice(RACES, p=p) for p in chances]
+        for facets in false:
+            found = people.agreement(
+                table.assign(axis="race"), inference=InferenceSettings(0.95, 10), facets=facets
+            )
+            false[facets] += row_of(found, "fleiss_kappa")["p_value"] < 0.05
+    assert false["task", "theme"] <= 4 < false[()]
+
+
 def test_agreement_and_scores_are_corrected_as_two_families() -> None:
     rng = np.random.default_rng(2)
     codes = rng.choice(RACES, (20, 3))

@@ -15,30 +15,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
 import pandas as pd
+import seaborn as sns
+from markupsafe import Markup
 from matplotlib.axes import Axes
 
 from nbbias.cogs import sentences
+from nbbias.cogs.rbs import ALL
 from nbbias.cogs.spread import UNITS
 from nbbias.cogs.tables import PARTS, by_setting, compared, leading, over_all, pooled, score_parts
 from nbbias.reading import Drawn, figures, names, prose, significance
+from nbbias.tables import escape
 
-_NULL = "range under the null (unadjusted)"
-
-#: What the scale of each part of a score says, and what its dots are.
+#: What the scale of each part of a score says.
 _AXES = {
     "distance": "cosine distance to default texts",
     "share": "share chosen (dashed: equal share)",
 }
 #: What is filled among what a score is the spread of.
-_MARKED = "Filled: the closest, or most chosen, identity of a significant score (Holm)."
+_MARKED = "Filled: closest or most chosen in a significant score (Holm)."
 _UNADJUSTED = "CIs: not adjusted for selection."
 #: Models whose baseline a caption names.
 _MOST_NAMED = 3
-_TITLES = {
-    "rbs": "distance of each identity's texts to the default texts",
-    "abs": "share of comparisons in which a judge chose each identity's text",
-}
 
 
 def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
@@ -53,7 +54,6 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     """
     shown, drawn = compared(estimates), []
     chosen = leading(compared(scores))
-    significant = significance.is_significant(chosen)
     for score in chosen.to_dict("records"):
         rows = score_parts(score, shown)
         equal = rows["null"].where(rows["statistic"] == "share")
@@ -65,8 +65,7 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         draw=_from_zero,
         columns=2,
     )
-    halves = significant.groupby(chosen["statistic"], sort=False).any()
-    titles = [_TITLES[name] + " (not significant)" * (not any_) for name, any_ in halves.items()]
+    titles = [sentences.title(chosen, name) for name in chosen["statistic"].unique()]
     return Drawn(
         figure,
         rows,
@@ -77,9 +76,9 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     )
 
 
-def _marked(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+def _marked(rows: pd.DataFrame, scores: pd.DataFrame, *, of: Iterable[str] = PARTS) -> pd.DataFrame:
     """Add `significant`: whether a significant score is at this identity."""
-    found = scores[scores["statistic"].isin(PARTS) & significance.is_significant(scores)]
+    found = scores[scores["statistic"].isin([*of]) & significance.is_significant(scores)]
     keys = ["model", "task", "evaluator", "bias", "group"]
     at, of = (pd.MultiIndex.from_frame(part[keys].fillna("")) for part in (rows, found))
     return rows.assign(significant=at.isin(of))
@@ -104,15 +103,15 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     baselines = part[part["statistic"] == "baseline"].groupby("model")["estimate"].mean()
     rows = _marked(part[part["statistic"] == "distance"], part)
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(baselines))
-    words = {"band": _NULL, "line": "same-writer baseline: two default answers"}
+    words = {"line": "same-writer baseline: two default texts"}
     baselines = baselines.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
     return Drawn(
-        figures.claims(rows, _AXES["distance"], by="model", words=words),
+        figures.claims(rows, _AXES["distance"], by="model", words=words, draw=_from_zero),
         estimates[estimates["statistic"].isin(["distance", "baseline"])],
         "Mean distance of each identity's answers to the default, with intervals, and the distance "
         "between two default answers, by model.",
-        "Distance of each identity's texts to the default texts, by model",
-        f"{figures.caption(rows, 'means', of=UNITS, band=_NULL, filled=_MARKED)} {_UNADJUSTED}"
+        prose.capitalize(sentences.title(part, "rbs")),
+        f"{figures.caption(rows, 'means', of=UNITS, filled=_MARKED)} {_UNADJUSTED}"
         + " " * bool(baselines)
         + prose.render_plain("cogs.baselines", rows=baselines),
     )
@@ -122,56 +121,115 @@ def _people(rows: pd.DataFrame) -> pd.Series:
     return rows["group"].astype(object).map(names.people)
 
 
-def preferences(estimates: pd.DataFrame) -> Drawn:
-    """Draw each judge's shares of identities, orders balanced, a panel a judge.
+def preferences(estimates: pd.DataFrame, *, of: str = "abs") -> Drawn:
+    """Draw each judge's shares, a panel a judge: of identities, or of positions.
 
     Parameters
     ----------
     estimates
         Of `cogs.affinity.abs_estimates`, of which all writers together are drawn.
+    of
+        ``"abs"``: shares of identities, positions counterbalanced; ``"position"``: of positions,
+        identities balanced.
     """
-    rows = pooled(over_all(estimates))
-    rows = _marked(rows[rows["statistic"] == "share"], rows)
-    drawn, words = rows.assign(cell=_people(rows)), {"tick": "equal share"}
+    pool = pooled(over_all(estimates))
+    parts = {"abs": ("share", "identity's text"), "position": ("position_share", "position")}
+    part, what = parts[of]
+    rows = _marked(pool[pool["statistic"] == part], pool, of=[of])
+    at = rows["bias"] + ": " + rows["group"].astype(str)
+    drawn = rows.assign(cell=_people(rows) if of == "abs" else at)
+    words = {"tick": "equal share"}
     return Drawn(
         figures.claims(drawn, "share chosen", by="evaluator", words=words, draw=figures.unit),
         rows,
-        "Share of comparisons in which each identity's text was chosen, with intervals, by judge.",
-        "Share of comparisons in which each identity's text was chosen, by judge",
+        f"Share of comparisons in which each {what} was chosen, with intervals, by judge.",
+        prose.capitalize(sentences.title(pool, of)),
         f"{figures.caption(drawn, 'means', of=UNITS, filled=_MARKED)} {_UNADJUSTED}",
     )
 
 
-def identity_or_position(estimates: pd.DataFrame) -> Drawn:
-    """Draw the ABS in two ways and the spread over positions, by axis, a panel a judge.
+# --- the appendix ---------------------------------------------------------------------------------
 
-    A judge that goes by position has an ABS as published and a spread over positions, and no
-    ABS where orders are balanced; one that goes by identity has the ABS in both ways.
+
+def by_task(estimates: pd.DataFrame) -> Drawn:
+    """Draw means by task and identity, a panel a judge and writer, or a writer.
 
     Parameters
     ----------
     estimates
-        Of `cogs.affinity.abs_estimates`; all writers together are drawn.
+        By task: of `cogs.affinity.abs_estimates` (Kumar et al. 2024, Figures 12 to 20), or of
+        `cogs.rbs.rbs`.
     """
-    ways = {"abs_raw": "paper's order", "abs": "counterbalanced", "position": "positions"}
-    part = pooled(over_all(estimates))
-    part = part[part["statistic"].isin(list(ways))]
-    rows = part.assign(cell=part["bias"] + ": " + part["statistic"].map(ways))
-    order = [*part["evaluator"].unique(), *part["bias"].unique(), *ways]
-    keys = ["evaluator", "bias", "statistic"]
-    rows = rows.sort_values(keys, key=lambda names: names.map(order.index))
+    scores = by_setting(estimates[estimates["task"].notna() & (estimates["model"] != ALL)])
+    rows = _marked(scores[scores["statistic"].isin(PARTS.values())], scores)
+    rows = rows.dropna(subset="estimate")
+    text = rows["estimate"].map("{:.2f}".format) + np.where(rows["significant"], "*", "")
+    above = rows["estimate"] - rows["null"]
+    drawn = rows.assign(above=above, text=text, cell=_people(rows).map(escape.drawn))
+    tasks, people, most = drawn["task"].unique(), drawn["cell"].unique(), above.abs().max()
+
+    def draw(part: pd.DataFrame, ax: Axes) -> None:
+        shades, texts = (
+            part.pivot(index="task", columns="cell", values=of).reindex(tasks)[people]
+            for of in ("above", "text")
+        )
+        style = {"vmin": -most, "vmax": most, "annot_kws": {"size": 7}, "cbar": False}
+        style |= {"cmap": "PuOr_r", "linewidths": 0.5, "xticklabels": False}
+        sns.heatmap(shades, annot=texts, fmt="", ax=ax, **style)
+        ax.set(xlabel="", ylabel="")
+
+    figure = figures.panels(drawn, draw, by=("evaluator", "model"), height=0.4 + 0.22 * len(tasks))
+    for ax in figure.axes:
+        ax.set_xticks(np.arange(len(people)) + 0.5, people, rotation=90)
+        ax.tick_params(labelbottom=ax.get_subplotspec().is_last_row(), length=0)
+    figure.set_figheight(figure.get_figheight() + 1)
+    tested = scores[scores["statistic"].isin(PARTS) & scores["p_adjusted"].notna()]
+    found = significance.significant(tested)
+    found = found.assign(people=_people(found)).to_dict("records")
+    measure, part = ("".join(table["statistic"].head(1)) for table in (tested, rows))
+    n = Markup(prose.count_range(rows["n"]))
     return Drawn(
-        figures.claims(
-            rows,
-            "standard deviation of shares",
-            by="evaluator",
-            words={"band": _NULL},
-            draw=_from_zero,
-        ),
-        part,
-        "For each judge: the Affinity Bias Score as published and balanced over orders, and the "
-        "spread over positions, with intervals and null ranges.",
-        sentences.orders(estimates),
-        figures.caption(rows, "standard deviations of shares", of=UNITS, band=_NULL)
-        + f" {_UNADJUSTED} Positions: position bias; other rows: ABS.",
+        figure,
+        rows,
+        "Means by task and identity, shaded by their difference from all identities equal.",
+        prose.render_plain("cogs.by_task", name=measure, rows=found, n=len(tested)),
+        prose.render_plain("cogs.shades", part=part, n=n),
+    )
+
+
+def fingerprint(estimates: pd.DataFrame) -> Drawn:
+    """Draw the paper's radar plots (Kumar et al. 2024, Figures 5 to 7), a panel a writer or judge.
+
+    A radar shows no intervals, and its shape depends on the order of the identities: `distances`
+    and `preferences` draw the same numbers.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES with distances, shares or both.
+    """
+    rows = compared(estimates)
+    rows = rows[rows["statistic"].isin(PARTS.values())]
+    role = rows["measure"].map({"rbs": " (distances)", "abs": " (shares)"})
+    drawn = rows.assign(panel=rows["evaluator"].fillna(rows["model"]) + role)
+    most = rows["estimate"].max()
+
+    def draw(part: pd.DataFrame, ax: Axes) -> None:
+        ax.set_axis_off()
+        polar = ax.inset_axes((0.2, 0.1, 0.6, 0.75), projection="polar")
+        closed = [*range(len(part)), 0]
+        angles = np.linspace(0, 2 * np.pi, len(part), endpoint=False)
+        for value, style in {"null": "k--", "estimate": "o-"}.items():
+            polar.plot(angles[closed], part[value].iloc[closed], style, lw=1.2, ms=3)
+        polar.set_xticks(angles, part["group"].map(escape.drawn))
+        polar.tick_params(labelsize=7)
+        polar.set(ylim=(0, most), theta_offset=np.pi / 2, yticks=np.arange(0.2, most, 0.2))
+
+    return Drawn(
+        figures.panels(drawn, draw, by="panel", height=2.6, columns=3),
+        rows,
+        "Radar plot of each writer's distances and each judge's shares of identities.",
+        "The paper's radar plots: distances by writer and shares by judge",
+        "Solid: means; dashed: all identities equal. A radar has no intervals, and its shape "
+        "depends on the order of identities.",
     )

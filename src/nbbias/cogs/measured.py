@@ -207,7 +207,7 @@ def _measure(chosen: Cogs) -> Results:
             estimated.append(affinity.abs_estimates(decided, suite, by_task=split, **options))
     if "people" in chosen.parts:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
-        agreement = people.agreement(ratings, inference=inference)
+        agreement = people.agreement(ratings, inference=inference, facets=chosen.random_facets)
         estimated.append(tables.Estimated(agreement, pd.DataFrame()))
         choices = people.beside_models(ratings, decided, suite, confidence=chosen.confidence)
     estimates, units = (pd.concat(part, ignore_index=True) for part in zip(*estimated, strict=True))

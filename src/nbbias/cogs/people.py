@@ -11,7 +11,7 @@ texts as the models; Fleiss' kappa says how far they agreed beyond chance.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +21,7 @@ from nbbias import stats, tables
 from nbbias.cogs import sample
 from nbbias.cogs.affinity import chosen_shares, shares
 from nbbias.cogs.rbs import CELL
-from nbbias.cogs.spread import Row, spread_rows
+from nbbias.cogs.spread import FACETS, Row, spread_rows
 from nbbias.cogs.suite import Suite, load, strangers
 from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, read_table
@@ -131,7 +131,9 @@ def _fleiss(counts: np.ndarray) -> float:
 _COEFFICIENTS = {"fleiss_kappa": _fleiss, "krippendorff_alpha": krippendorff_alpha}
 
 
-def agreement(ratings: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataFrame:
+def agreement(
+    ratings: pd.DataFrame, *, inference: InferenceSettings, facets: Sequence[str] = FACETS
+) -> pd.DataFrame:
     """Say how far people agree, by axis.
 
     Parameters
@@ -140,6 +142,8 @@ def agreement(ratings: pd.DataFrame, *, inference: InferenceSettings) -> pd.Data
         The table of `read_ratings`.
     inference
         Level of the intervals; permutations, and their start.
+    facets
+        As in `cogs.rbs.rbs`.
 
     Returns
     -------
@@ -148,9 +152,9 @@ def agreement(ratings: pd.DataFrame, *, inference: InferenceSettings) -> pd.Data
         the others are lost) or ``krippendorff_alpha`` (items with two ratings or more); at most 1.
         0 is what raters give whose choices are drawn from one urn; raters who each lean their own
         way agree less than that by chance: `null` and its range come from shuffling each rater's
-        choices over the items. Interval and test leave out one item at a time (jackknife); the
-        two-sided t-test is against `null`, which lies within the interval just where p is not
-        below its level. `n` counts items.
+        choices over the items. Interval and test are of jackknife values of the items, over crossed
+        random facets (`stats.crossed_mean`); the two-sided t-test is against `null`, which lies
+        within the interval just where p is not below its level. `n` counts items.
 
     References
     ----------
@@ -166,7 +170,8 @@ def agreement(ratings: pd.DataFrame, *, inference: InferenceSettings) -> pd.Data
             enough = codes.shape[1] if statistic == "fleiss_kappa" else 2
             n = int((rated >= enough).sum())
             lost = {"n": n, "n_lost": len(codes) - n}
-            estimate = _agreement(codes[rated >= enough], coefficient, inference)
+            items = pd.DataFrame(codes, wide.index)[rated >= enough]
+            estimate = _agreement(items, coefficient, inference, facets)
             rows.append({"bias": axis, "statistic": statistic, **lost, **estimate})
     table = tables.estimates(
         rows,
@@ -180,10 +185,13 @@ def agreement(ratings: pd.DataFrame, *, inference: InferenceSettings) -> pd.Data
 
 
 def _agreement(
-    codes: np.ndarray, coefficient: Callable[..., float], inference: InferenceSettings
+    items: pd.DataFrame,
+    coefficient: Callable[..., float],
+    inference: InferenceSettings,
+    facets: Sequence[str],
 ) -> Row:
     """Estimate one coefficient of choices: items by raters, numbered; NaN where none was made."""
-    rng = np.random.default_rng(inference.seed)
+    rng, codes = np.random.default_rng(inference.seed), items.to_numpy()
     counts, n = _counts(codes), len(codes)
     estimate = coefficient(counts)
     if np.isnan(estimate):
@@ -198,12 +206,13 @@ def _agreement(
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
     pseudovalues = n * estimate - (n - 1) * without
-    tested = stats.one_sample(pseudovalues - row["null"], confidence=inference.confidence).row()
+    values = pd.Series(pseudovalues - row["null"], items.index)
+    tested = stats.crossed_mean(values, facets=facets, confidence=inference.confidence).row()
     if np.isnan(pseudovalues).any() or np.isnan(tested["p_value"]):
         return row | {"reason": "items are too few or too much alike: no interval"}
     low, high = (tested[end] + row["null"] for end in ("ci_low", "ci_high"))
     row |= {key: tested[key] for key in ("statistic_value", "df", "p_value")}
-    row["test"] = "jackknife t against choices shuffled within rater"
+    row["test"] = f"jackknife {tested['test']}, against choices shuffled within rater"
     ends = {"ci_low": min(low, estimate), "ci_high": min(1.0, max(high, estimate))}
     return row | ends | {"p_least": np.nan}
 

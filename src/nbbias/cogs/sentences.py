@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from nbbias.cogs import params
 from nbbias.cogs.spread import UNITS, fixed_facets
-from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score_parts, truth
+from nbbias.cogs.tables import PARTS, compared, leading, over_all, score_parts, truth
 from nbbias.cogs.visible import FALSE_ALARMS
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
@@ -132,7 +132,8 @@ def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str,
         {"name": who, "groups": list(map(names.people, part["group"])), "axes": list(part["bias"])}
         for who, part in significant.groupby(key, sort=False)
     ]
-    return {"named": named, "of": rows[key].nunique()}
+    rest = [who for who in rows[key].unique() if who not in {*significant[key]}]
+    return {"named": named, "rest": rest}
 
 
 def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
@@ -210,14 +211,19 @@ def placed(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.placed", **_preferences(estimates, "position", "evaluator"))
 
 
-def orders(estimates: pd.DataFrame) -> str:
-    """Say how many scores are significant in one order, and how many counterbalanced: a title."""
-    scores = pooled(over_all(estimates)).dropna(subset="estimate")
-    counts = {
-        str(name): {"k": int(significance.is_significant(rows).sum()), "n": len(rows)}
-        for name, rows in scores.groupby("statistic")
-    }
-    return prose.render_plain("cogs.orders", counts=counts)
+def title(scores: pd.DataFrame, statistic: str) -> str:
+    """Say which groups are closest or chosen most, and whose scores are not significant.
+
+    Examples
+    --------
+    >>> row = {"measure": "abs", "statistic": "abs", "model": "m", "bias": "gender", "group": "man",
+    ...        "task": None, "topic": None, "estimate": 0.1, "prompt": None, "evaluator": "j",
+    ...        "p_value": 0.01, "p_adjusted": 0.01, "confidence": 0.95}
+    >>> title(pd.DataFrame([row, row | {"evaluator": "k", "p_adjusted": 0.4}]), "abs")
+    'chosen most often: men (j); no significant ABS: k'
+    """
+    key = "model" if statistic == "rbs" else "evaluator"
+    return prose.render_plain("cogs.title", of=statistic, **_preferences(scores, statistic, key))
 
 
 def seen(table: pd.DataFrame) -> str:

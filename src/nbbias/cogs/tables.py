@@ -172,7 +172,7 @@ STATISTICS = {
     "orders": ["abs_raw", "position"],
     "shares": ["share"],
     "agreement": ["fleiss_kappa"],
-    "people": ["fleiss_kappa", "krippendorff_alpha", "abs"],
+    "people": ["krippendorff_alpha", "abs"],
 }
 
 
@@ -190,7 +190,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
         [*who, "bias", "task", "group"],
         statistics=STATISTICS.get(name, [name]),
         rows=None,
-        title=words.title + (", by task" if estimates["task"].notna().any() else ""),
+        title=words.title,
         note=words.note,
         labels=labels | dict(words.labels or {}),
     )
