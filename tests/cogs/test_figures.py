@@ -35,16 +35,16 @@ def estimates() -> pd.DataFrame:
 def test_temperatures_have_panels_of_their_own() -> None:
     two = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
     found = rbs.rbs(pd.concat(two, ignore_index=True), confidence=0.95).estimates
-    panels = figures.distances(found).figure.axes
+    panels = figures.means(found, of="rbs").figure.axes
     assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
     assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
     one = rbs.rbs(two[0], confidence=0.95).estimates
-    assert [ax.get_title(loc="left") for ax in figures.distances(one).figure.axes] == ["m"]
+    assert [ax.get_title(loc="left") for ax in figures.means(one, of="rbs").figure.axes] == ["m"]
     pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
 
 
 def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.DataFrame) -> None:
-    drawn = figures.preferences(estimates)
+    drawn = figures.means(estimates, of="abs")
     one, two = drawn.figure.axes[:2]
     assert set(drawn.rows["statistic"]) == {"share"}
     assert "each identity's text was chosen" in drawn.alt
@@ -69,7 +69,7 @@ def test_the_lead_draws_what_the_scores_that_lead_are_made_of(estimates: pd.Data
 
 
 def test_positions_have_a_dot_each(estimates: pd.DataFrame) -> None:
-    drawn = figures.preferences(estimates, of="position")
+    drawn = figures.means(estimates, of="position")
     one = estimates.query("evaluator == 'one' and statistic == 'position_share'")
     assert dots(drawn.figure.axes[0]) == pytest.approx(one["estimate"].tolist())
     labels = [text.get_text().replace("\n", " ") for text in drawn.figure.axes[0].get_yticklabels()]
@@ -121,8 +121,8 @@ def test_a_radar_closes_around_the_shares_of_a_judge(estimates: pd.DataFrame) ->
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
     table = distances(VALUES).assign(baseline=0.11)
-    drawn = figures.distances(rbs.rbs(table, confidence=0.95).estimates)
-    assert drawn.rows["statistic"].tolist() == ["distance"] * 3 + ["baseline"]
+    drawn = figures.means(rbs.rbs(table, confidence=0.95).estimates, of="rbs")
+    assert drawn.rows["reference"].tolist() == [0.11] * 3
     ax = drawn.figure.axes[0]
     assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]

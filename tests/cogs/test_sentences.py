@@ -83,7 +83,7 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
     many = pd.concat([distances(FAR, model=f"m{n}") for n in range(5)], ignore_index=True)
     says = {
         "one writer nearest to White people": lead_of(scored(FAR)),
-        "headings": [sentences.nearest(scored(FAR)), sentences.nearest(scored(many))],
+        "headings": [sentences.heading(scored(rows), "rbs") for rows in (FAR, many)],
         "no identity nearer than another": lead_of(scored(ALIKE)),
         "nothing measured": lead_of(scored(gap)),
         "of these tasks": lead_of(of_tasks),
@@ -105,10 +105,9 @@ def test_what_a_page_says_of_judges(golden: Golden) -> None:
     alone = {name: estimated(judged(choose)) for name, choose in by.items()}
     pair = estimated(judged(by_identity), judged(by_position, evaluator="k"))
     nobody = alone["nobody"]
-    headings = (sentences.preferred, sentences.placed)
     says = {
-        "headings": [say(pair) for say in headings],
-        "headings of nothing": [say(nobody) for say in headings],
+        "headings": [sentences.heading(pair, of) for of in ("abs", "position")],
+        "headings of nothing": [sentences.heading(nobody, of) for of in ("abs", "position")],
         "lead": lead_of(pd.concat([scored(FAR), pair], ignore_index=True)),
         "lead of a judge by position": lead_of(alone["position"]),
     }
@@ -118,27 +117,17 @@ def test_what_a_page_says_of_judges(golden: Golden) -> None:
     assert raw == pytest.approx(np.sqrt(2) / 3)
 
 
-def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
-    visible = pd.DataFrame({"model": "m", "axis": "race", "identity": ["white", "black"]})
-    visible = visible.assign(n=[10, 30], obvious=[0.5, 0.1], nuanced=[0.0, 0.4])
-    visible = visible.assign(imperceptible=0.5, obvious_default=[0.2, 0.0])
+def test_what_a_page_says_of_people(golden: Golden) -> None:
     ratings = sample.ratings(SUITE, raters={"a": {}, "b": {}}, content=1e6)
     # Texts that differ this much leave nothing to taste: full agreement.
     full = people.agreement(ratings, inference=INFERENCE)
     alone = people.agreement(ratings[ratings["rater"] == "a"], inference=INFERENCE)
     parts = (["rbs"], ["rbs", "visibility"], ["rbs", "visibility", "abs", "people"])
     says = {
-        "visibility": [sentences.seen(visible)],
         "agreement": [sentences.agreed(full), sentences.agreed(alone)],
         "parts": [f"{', '.join(names)}: {sentences.parts(names)}" for names in parts],
     }
     golden("cogs_counts", says)
-    # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
-    assert (
-        "20% of 40 texts written as an identity state it (default texts: 5%)"
-        in says["visibility"][0]
-    )
-    assert "30% hint at it" in says["visibility"][0]
     beside = people.beside_models(ratings, judged(by_identity), SUITE, confidence=0.95)
     assert cogs_tables.people(full, beside).rows["estimate"][0].startswith("1.000")
     assert cogs_tables.people(alone, beside).rows["estimate"][0].startswith("not measured: needs")
@@ -149,11 +138,11 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
 
 def test_tables_leave_out_what_says_nothing_and_name_their_part() -> None:
     estimates = scored(VALUES)
-    assert "null" not in cogs_tables.of(estimates, "differences").rows
+    assert "null" not in cogs_tables.of(estimates, "difference").rows
     assert "null" in cogs_tables.of(estimates, "rbs").rows
     assert cogs_tables.of(estimates, "rbs").title == "Representative Bias Score"
     people_in_order = ["White people", "Black people", "Asian people"]
-    assert cogs_tables.of(estimates, "distances").rows["group"].tolist() == people_in_order
+    assert cogs_tables.of(estimates, "distance").rows["group"].tolist() == people_in_order
 
 
 def test_titles_and_headings_say_what_the_tables_show_as_significant() -> None:
@@ -170,7 +159,7 @@ def test_titles_and_headings_say_what_the_tables_show_as_significant() -> None:
         for judge in judges:
             who = small[shown["evaluator"] == judge]
             assert (judge in named, judge in rest) == (who.any(), not who.any())
-    placed = sentences.placed(estimates).replace("\\", "")
+    placed = sentences.heading(estimates, "position").replace("\\", "")
     assert placed == "position-judge and both-judge most often chose the text at position 1"
 
 

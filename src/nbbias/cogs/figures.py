@@ -38,8 +38,12 @@ _AXES = {
 #: What is filled among what a score is the spread of.
 _MARKED = "Filled: closest or most chosen in a significant score (Holm)."
 _UNADJUSTED = "CIs: not adjusted for selection."
-#: Models whose baseline a caption names.
-_MOST_NAMED = 3
+#: By score: what it is the spread of, whose it is, and what a page calls it.
+_MEANS = {
+    "rbs": ("distance", "model", "distance of each identity's texts to default texts"),
+    "abs": ("share", "evaluator", "share of comparisons in which each identity's text was chosen"),
+    "position": ("position_share", "evaluator", "share of comparisons won by each position"),
+}
 
 
 def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
@@ -88,62 +92,36 @@ def _from_zero(_: pd.DataFrame, ax: Axes) -> None:
     ax.set_xlim(left=0)
 
 
-def distances(estimates: pd.DataFrame) -> Drawn:
-    """Draw each identity's mean distance to the default, a panel a model.
-
-    A dot with its interval; a dashed line at the baseline, the distance between two default
-    answers, where there is one: the caption compares it with the identities.
-
-    Parameters
-    ----------
-    estimates
-        Of `cogs.rbs.rbs`.
-    """
-    part = by_setting(over_all(estimates))
-    baselines = part[part["statistic"] == "baseline"].groupby("model")["estimate"].mean()
-    rows = _marked(part[part["statistic"] == "distance"], part)
-    rows = rows.assign(cell=_people(rows), reference=rows["model"].map(baselines))
-    words = {"line": "same-writer baseline: two default texts"}
-    baselines = baselines.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
-    return Drawn(
-        figures.claims(rows, _AXES["distance"], by="model", words=words, draw=_from_zero),
-        estimates[estimates["statistic"].isin(["distance", "baseline"])],
-        "Mean distance of each identity's answers to the default, with intervals, and the distance "
-        "between two default answers, by model.",
-        prose.capitalize(sentences.title(part, "rbs")),
-        f"{figures.caption(rows, 'means', of=UNITS, filled=_MARKED)} {_UNADJUSTED}"
-        + " " * bool(baselines)
-        + prose.render_plain("cogs.baselines", rows=baselines),
-    )
-
-
 def _people(rows: pd.DataFrame) -> pd.Series:
     return rows["group"].astype(object).map(names.people)
 
 
-def preferences(estimates: pd.DataFrame, *, of: str = "abs") -> Drawn:
-    """Draw each judge's shares, a panel a judge: of identities, or of positions.
+def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
+    """Draw what a score is the spread of, a panel a writer or judge.
 
     Parameters
     ----------
     estimates
-        Of `cogs.affinity.abs_estimates`, of which all writers together are drawn.
+        Of `cogs.rbs.rbs`, or of `cogs.affinity.abs_estimates`: then all writers together are drawn.
     of
-        ``"abs"``: shares of identities, positions counterbalanced; ``"position"``: of positions,
-        identities balanced.
+        ``"rbs"``: distances to default texts, with a dashed line at the distance between two of
+        these; ``"abs"``: shares of identities, positions counterbalanced; ``"position"``: shares of
+        positions, identities balanced.
     """
-    pool = pooled(over_all(estimates))
-    parts = {"abs": ("share", "identity's text"), "position": ("position_share", "position")}
-    part, what = parts[of]
-    rows = _marked(pool[pool["statistic"] == part], pool, of=[of])
-    at = rows["bias"] + ": " + rows["group"].astype(str)
-    drawn = rows.assign(cell=_people(rows) if of == "abs" else at)
-    words = {"tick": "equal share"}
+    statistic, who, what = _MEANS[of]
+    part = by_setting(over_all(estimates)) if of == "rbs" else pooled(over_all(estimates))
+    rows = _marked(part[part["statistic"] == statistic], part, of=[of])
+    baselines = part[part["statistic"] == "baseline"].groupby("model")["estimate"].mean()
+    rows = rows.assign(reference=rows["model"].map(baselines))
+    position = rows["bias"] + ": " + rows["group"].astype(str)
+    drawn = rows.assign(cell=position if of == "position" else _people(rows))
+    words = {"line": "same-writer baseline: two default texts", "tick": "value if all are equal"}
+    axis, draw = ("share chosen", figures.unit) if of != "rbs" else (_AXES["distance"], _from_zero)
     return Drawn(
-        figures.claims(drawn, "share chosen", by="evaluator", words=words, draw=figures.unit),
+        figures.claims(drawn, axis, by=who, words=words, draw=draw),
         rows,
-        f"Share of comparisons in which each {what} was chosen, with intervals, by judge.",
-        prose.capitalize(sentences.title(pool, of)),
+        f"Mean {what}, with intervals, by {who}.",
+        prose.capitalize(sentences.title(part, of)),
         f"{figures.caption(drawn, 'means', of=UNITS, filled=_MARKED)} {_UNADJUSTED}",
     )
 
@@ -179,9 +157,10 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
         ax.set(xlabel="", ylabel="")
 
     figure = figures.panels(drawn, draw, by=("evaluator", "model"), height=0.4 + 0.22 * len(tasks))
-    for ax in figure.axes:
+    upper = len(figure.axes) - drawn["model"].nunique()
+    for at, ax in enumerate(figure.axes):
         ax.set_xticks(np.arange(len(people)) + 0.5, people, rotation=90)
-        ax.tick_params(labelbottom=ax.get_subplotspec().is_last_row(), length=0)
+        ax.tick_params(labelbottom=at >= upper, length=0)
     figure.set_figheight(figure.get_figheight() + 1)
     tested = scores[scores["statistic"].isin(PARTS) & scores["p_adjusted"].notna()]
     found = significance.significant(tested)
@@ -200,8 +179,8 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
 def fingerprint(estimates: pd.DataFrame) -> Drawn:
     """Draw the paper's radar plots (Kumar et al. 2024, Figures 5 to 7), a panel a writer or judge.
 
-    A radar shows no intervals, and its shape depends on the order of the identities: `distances`
-    and `preferences` draw the same numbers.
+    A radar shows no intervals, and its shape depends on the order of the identities: `means` draws
+    the same numbers.
 
     Parameters
     ----------

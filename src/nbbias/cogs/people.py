@@ -29,8 +29,6 @@ from nbbias.tables import SAMPLE, Column, ContractError, read_table
 #: What the people are called where they are taken together.
 PEOPLE = "people"
 
-_ITEM = ["task", "theme"]
-
 
 def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFrame:
     """Read what people chose.
@@ -58,7 +56,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     suite = suite or load()
     if str(path) == SAMPLE:
         return sample.ratings(suite)
-    columns = dict.fromkeys(["rater", *_ITEM, "axis", "identity"], Column("text", needed=True))
+    columns = dict.fromkeys(["rater", *FACETS, "axis", "identity"], Column("text", needed=True))
     table = read_table(path, columns | {"model": Column("text")})
     keys = ["rater", *_item(table), "axis"]
     table = table[[*keys, "identity"]]
@@ -82,7 +80,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
 
 def _item(ratings: pd.DataFrame) -> list[str]:
     """Return the columns that name an instance: the writer's, too, where it is told."""
-    return [*_ITEM, "model"] if "model" in ratings else _ITEM
+    return [*FACETS, "model"] if "model" in ratings else [*FACETS]
 
 
 # --- agreement --------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from markupsafe import Markup
 from nbbias.cogs import params
 from nbbias.cogs.spread import UNITS, fixed_facets
 from nbbias.cogs.tables import PARTS, compared, leading, over_all, score_parts, truth
-from nbbias.cogs.visible import FALSE_ALARMS
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.reading.claims import CLAIM
@@ -123,9 +122,9 @@ def _detectable(rows: pd.DataFrame) -> Markup:
     return Markup(prose.number(largest) if np.isfinite(largest) else "")
 
 
-def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str, Any]:
-    """Return who (a column) has significant scores, and for which groups."""
-    rows = compared(estimates)
+def _preferences(estimates: pd.DataFrame, statistic: str) -> dict[str, Any]:
+    """Return who has significant scores and for which groups, and who has none."""
+    rows, key = compared(estimates), "evaluator" if statistic in ("abs", "position") else "model"
     rows = rows[(rows["statistic"] == statistic) & rows["estimate"].notna()]
     significant = rows[significance.is_significant(rows)]
     named = [
@@ -155,7 +154,6 @@ def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
         "n": f"{rows['n'].max():,.0f} {UNITS}" if len(rows) else "",
         "models": rows.loc[rows["statistic"] == "rbs", "model"].nunique(),
         "judges": rows.loc[rows["statistic"] == "abs", "evaluator"].nunique(),
-        "tasks": Markup(_tasks(estimates)),
     }
     return {
         "measures": prose.render(
@@ -168,18 +166,18 @@ def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def nearest(estimates: pd.DataFrame) -> str:
-    """Say as whom models write closest to their default texts: the heading of its section.
+def heading(estimates: pd.DataFrame, statistic: str) -> str:
+    """Say whose score (RBS, ABS, position bias) is significant, and at which group, for a section.
 
     Examples
     --------
     >>> row = {"measure": "rbs", "statistic": "rbs", "model": "m", "bias": "gender", "group": "man",
     ...        "task": None, "topic": None, "estimate": 0.1, "prompt": None, "evaluator": None,
     ...        "p_value": 0.01, "p_adjusted": 0.01, "confidence": 0.95}
-    >>> nearest(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]))
-    "m's texts differed in distance to its default texts by gender (closest: men)"
+    >>> heading(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]), "rbs")
+    "m's default texts were most similar to those it wrote as men"
     """
-    return prose.render("cogs.nearest", **_preferences(estimates, "rbs", "model"))
+    return prose.render(f"cogs.heading_{statistic}", **_preferences(estimates, statistic))
 
 
 def alike(estimates: pd.DataFrame) -> str:
@@ -197,18 +195,8 @@ def alike(estimates: pd.DataFrame) -> str:
     of_default = estimates[estimates["statistic"] == "diversity_difference"]
     flattened = significance.significant(of_default[of_default["estimate"] < 0])
     counts = {"flattened": len(flattened), "tested": len(of_default.dropna(subset="estimate"))}
-    named = _preferences(estimates, "diversity_spread", "model")
+    named = _preferences(estimates, "diversity_spread")
     return prose.render("cogs.alike", **named, **counts)
-
-
-def preferred(estimates: pd.DataFrame) -> str:
-    """Say which judges prefer the texts of some identity: the heading of its section."""
-    return prose.render("cogs.preferred", **_preferences(estimates, "abs", "evaluator"))
-
-
-def placed(estimates: pd.DataFrame) -> str:
-    """Say which judges prefer a position: the heading of its section."""
-    return prose.render("cogs.placed", **_preferences(estimates, "position", "evaluator"))
 
 
 def title(scores: pd.DataFrame, statistic: str) -> str:
@@ -222,25 +210,7 @@ def title(scores: pd.DataFrame, statistic: str) -> str:
     >>> title(pd.DataFrame([row, row | {"evaluator": "k", "p_adjusted": 0.4}]), "abs")
     'chosen most often: men (j); no significant ABS: k'
     """
-    key = "model" if statistic == "rbs" else "evaluator"
-    return prose.render_plain("cogs.title", of=statistic, **_preferences(scores, statistic, key))
-
-
-def seen(table: pd.DataFrame) -> str:
-    """Say in how many answers the identity is visible: the heading of its section.
-
-    Examples
-    --------
-    >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
-    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}])).partition(" (")[0]
-    '20% of 10 texts written as an identity state it'
-    """
-    if not table["n"].sum():
-        return prose.render("cogs.unseen")
-    shares = table[["obvious", "nuanced", "obvious_default"]]
-    means = np.average(shares, axis=0, weights=table["n"])
-    values = {"expected": FALSE_ALARMS, "n": table["n"].sum()}
-    return prose.render("cogs.seen", **values, **dict(zip(shares, means, strict=True)))
+    return prose.render_plain("cogs.title", of=statistic, **_preferences(scores, statistic))
 
 
 def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:

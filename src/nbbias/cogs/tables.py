@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import pandas as pd
 from nbbias import reading, tables
 from nbbias.cogs import sample
 from nbbias.cogs.rbs import ALL
-from nbbias.cogs.spread import FACETS, UNITS
+from nbbias.cogs.spread import UNITS
 from nbbias.cogs.suite import BAR, Suite
 from nbbias.reading import Table, names, significance
 
@@ -43,35 +43,6 @@ def select(estimates: pd.DataFrame, measure: str, *, by_task: bool = False) -> p
     """
     rows = estimates[estimates["measure"] == measure]
     return rows[rows["task"].notna()] if by_task else over_all(rows)
-
-
-def crossed_design(
-    scores: pd.DataFrame, *, units: pd.DataFrame, random_facets: Sequence[str]
-) -> tuple[pd.Series, pd.DataFrame]:
-    """Return the first RBS, and its distances where every task has every theme.
-
-    Parameters
-    ----------
-    scores, units
-        Estimates of the RBS, and the values that they are means of.
-    random_facets
-        As in `cogs.measure`.
-
-    Returns
-    -------
-    Series, DataFrame
-        The row of ESTIMATES, and columns `task`, `theme`, `group`, `value`: no rows where a facet
-        is fixed or has one level, or an instance is excluded, since the F is then another.
-    """
-    row = scores[scores["statistic"] == "rbs"].iloc[0]
-    place = ["model", "prompt", "bias", "task"]
-    units = units[units["statistic"] == "distance"]
-    units = units[(units[place] == row[place].fillna("")).all(axis=1)]
-    facets = units["unit"].str.split(" / ", expand=True).set_axis(["task", "theme"], axis=1)
-    levels = facets.nunique()
-    whole = row["n"] == levels.prod() and not row["n_lost"] and pd.notna(row["p_value"])
-    tested = whole and levels.min() > 1 and {*random_facets} == {*FACETS}
-    return row, units.assign(**facets)[["task", "theme", "group", "value"]][: None if tested else 0]
 
 
 def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -165,13 +136,8 @@ def answers(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
 
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {
-    "masked": ["rbs_masked"],
     "diversity": ["diversity_spread", "diversity", "diversity_difference"],
-    "distances": ["distance"],
-    "differences": ["difference"],
     "orders": ["abs_raw", "position"],
-    "shares": ["share"],
-    "agreement": ["fleiss_kappa"],
     "people": ["krippendorff_alpha", "abs"],
 }
 
@@ -182,7 +148,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     N counts instances; of judges, all writers together are shown.
     """
     of_writers = estimates["measure"].isin(OF_WRITERS).any()
-    who = ["model", "prompt"] if of_writers else ["evaluator"] * (name != "agreement")
+    who = ["model", "prompt"] if of_writers else ["evaluator"] * (name != "fleiss_kappa")
     words = reading.caption(estimates, study="cogs", name=name)
     labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNITS}
     return reading.readable(
