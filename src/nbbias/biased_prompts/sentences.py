@@ -84,7 +84,7 @@ def lead(
         "measures": _render("measured", names=[name for name in MEASURES if name in measured]),
         "groups": _render("groups", people=list(map(names.people, groups))),
         "N": _render("counts", articles=articles, answers=len(answers), models=models),
-        "instrument": _render("instruments", names=by, recorded=recorded, **_accuracy()),
+        "instrument": _render("instruments", names=by, recorded=recorded),
         "not": _render("not"),
     }
     significant = [part for part in parts if len(significance.significant(part))]

@@ -53,7 +53,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     same_length = estimates["statistic"].eq("share_difference_passages") & (measure == "word")
     further = claims.unmirrored(estimates[same_length]).assign(side="further")
     rows = pd.concat([rows.assign(side="ours"), further], ignore_index=True)
-    words, mirrored = None, ", of two groups one"
+    words, mirrored = None, " (of two groups, one is shown)"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
