@@ -203,7 +203,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     figure = figures.claims(shown, axis, draw=figures.zero, hue="group")
     titles = ("differences", "no_difference")
     differ, none = (prose.render(f"figures.{of}", declared=CLAIM in rows) for of in titles)
-    title = phrases.heading(rows, what=Markup(differ), none=none, most=1)
+    title = phrases.heading(rows, what=Markup(differ), none=none, most=_PANELS)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of=unit)
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)
