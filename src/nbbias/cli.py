@@ -418,6 +418,31 @@ def gate_command(
     raise typer.Exit(verdict.status)
 
 
+_ANCHORS = "Folder of runs of the same names, each of the same recorded answers, scored again."
+_DRIFT = "Change to detect, for claims without a smallest_effect; prints how many runs it takes."
+
+
+@app.command("watch", rich_help_panel=_GATE)
+def watch_command(
+    runs: Annotated[Path, Argument(help="Folder of runs of one study, such as runs/llmbi.")],
+    anchors: Annotated[Path | None, Option(help=_ANCHORS)] = None,
+    margin: Annotated[float | None, Option(min=0, help=_DRIFT)] = None,
+    out: Page = Path("watch.html"),
+    force: Force = False,
+) -> None:
+    """Exit with 1 if the model, or the judge of its answers, drifted over runs.
+
+    Each run is compared with those before it; error rates hold if you look after every run. Exit
+    status 0: no drift detected yet. 1: the model (system), the judge or both. 2: a mistake in the
+    arguments.
+    """
+    tables.refuse_target(out, force=force)
+    result = pages.watch.watch(runs, anchors, margin=margin)
+    pages.watch.write(result, out)
+    _result(pages.watch.plain(result), out.absolute())
+    raise typer.Exit(result.status)
+
+
 @app.command("compare", rich_help_panel=_GATE)
 def compare_command(
     runs: Annotated[list[Path], Argument(help="Folders of two runs or more.")],

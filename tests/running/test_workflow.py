@@ -30,7 +30,19 @@ def test_a_repository_holds_all_that_its_workflow_names(tmp_path: Path) -> None:
     workflow, text = read(path), path.read_text("utf-8")
     for name in ("requirements.txt", "ci/gate.sh", "params/llmbi/ci.yaml"):
         assert name in text and (tmp_path / "mine" / name).is_file()
-    for step in workflow["jobs"]["measure"]["steps"]:
+    night = tmp_path / "mine" / ".github/workflows/nightly.yml"
+    nightly = read(night)
+    for name in ("params/llmbi/ci.yaml", "params/llmbi/anchors.yaml"):
+        assert f"nbbias run {name}" in night.read_text("utf-8")
+    measured, fixed = (
+        read(tmp_path / "mine/params/llmbi" / name) for name in ("ci.yaml", "anchors.yaml")
+    )
+    assert {**measured, "answers_path": "", "generate": ""} == {
+        **fixed,
+        "answers_path": "",
+        "generate": "",
+    }
+    for step in workflow["jobs"]["measure"]["steps"] + nightly["jobs"]["watch"]["steps"]:
         subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)
     ignored = (tmp_path / "mine" / ".gitignore").read_text("utf-8").splitlines()
     assert "answers/" in ignored and "accepted/" not in ignored

@@ -7,4 +7,5 @@ from . import (
     page as page,
     report as report,
     share as share,
+    watch as watch,
 )

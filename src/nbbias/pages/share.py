@@ -38,8 +38,10 @@ _COPIED = (
 )
 _WORKFLOW = {
     ".github/workflows/bias.yml": "github.yaml",
+    ".github/workflows/nightly.yml": "nightly.yaml",
     "ci/gate.sh": "gate.sh",
     "params/llmbi/ci.yaml": "params.yaml",
+    "params/llmbi/anchors.yaml": "anchors.yaml",
 }
 
 

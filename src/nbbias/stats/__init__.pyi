@@ -5,6 +5,12 @@ from .crossed import (
     random_facets as random_facets,
 )
 from .diversity import pairwise_distances as pairwise_distances
+from .drift import (
+    drift_evidence as drift_evidence,
+    drift_scores as drift_scores,
+    drift_start as drift_start,
+    runs_needed as runs_needed,
+)
 from .estimate import Estimate as Estimate
 from .families import (
     adjust as adjust,
