@@ -24,6 +24,7 @@ KEYWORDS = {
     "howto/plan": "power sample size minimum detectable effect how many",
     "howto/reading": "page estimates verdict output interpret",
     "howto/share": "cite archive publish export pdf",
+    "howto/watch": "drift monitor monitoring nightly over time version e-value sequential",
     "measures/biased_prompts": "refusal refusals refuse",
     "measures/biasalert": "accuracy f1 minimal pairs detection stereotype stereoset crows-pairs",
     "measures/counterfactual": "swap identity names counterfactual fairness langfair fisco",

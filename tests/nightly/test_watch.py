@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import special
 
@@ -127,6 +128,30 @@ def summarize(name: str, n_series: int = 200, looks: int = LOOKS) -> dict[str, f
     shares = {key: round(100 * float(values.mean()), 1) for key, values in said.items()}
     last = max((np.median(at[part]) for part in changed if changed[part]), default=np.nan)
     return shares | {"runs": last - truth.get("at", 0) + 1}
+
+
+def test_the_scores_of_many_series_are_those_of_each() -> None:
+    rng = np.random.default_rng(1)
+    values = rng.normal(size=(3, 20, 6))
+    expected = [stats.drift_scores(pd.DataFrame(one)) for one in values]
+    assert scores(values, rng, draws=4000) == pytest.approx(np.array(expected), abs=0.3)
+
+
+def test_the_page_prints_the_rates_that_are_found() -> None:
+    rows = [line.split(" | ") for line in PAGE.read_text("utf-8").splitlines()]
+    printed = {row[0].removeprefix("| "): row[1:] for row in rows if len(row) == 8}
+    for name, truth in SCENARIOS.items():
+        found = summarize(name)
+        shares = [float(cell.strip(" |%")) for cell in printed[name][:6]]
+        keys = ("system", "judge", "both", "right", "z system", "z judge")
+        assert shares == pytest.approx([found[key] for key in keys], abs=2), name
+        if not {"unlike", "scale"} & {*truth}:  # anchors are scored as new answers are
+            false = [
+                share
+                for share, of in zip(shares[:2], ("model", "judge"), strict=True)
+                if of not in truth
+            ]
+            assert max(false, default=0) <= 5 and shares[3] >= 95, name
 
 
 if __name__ == "__main__":

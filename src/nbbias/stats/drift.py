@@ -100,7 +100,7 @@ def drift_evidence(scores: np.ndarray) -> np.ndarray:
     Examples
     --------
     >>> drift_evidence(np.array([0.0, 3.0, 3.0, 3.0])).round(1).tolist()
-    [-0.1, 0.7, 2.3, 3.9]
+    [-0.1, 0.6, 2.3, 4.1]
     """
     later = -np.log(np.arange(len(scores)) + 2.0)  # drifts that have not begun
     return np.asarray(special.logsumexp(np.vstack([_bets(scores), later]), axis=0)) / math.log(10)
