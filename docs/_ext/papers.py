@@ -57,6 +57,15 @@ PAPERS = {
     "Kim et al. 2026": "*Argument Collapse: LLMs Flatten Long-Form Public Debate*, "
     "[arXiv:2606.01736](https://arxiv.org/abs/2606.01736) "
     "([`news_bias`](measures/news_bias.md)).",
+    "Monroe et al. 2008": "*Fightin' Words*, "
+    "[doi:10.1093/pan/mpn018](https://doi.org/10.1093/pan/mpn018) "
+    "([`news_bias`](measures/news_bias.md)).",
+    "Zrnic and Candès 2024": "*Active Statistical Inference*, "
+    "[arXiv:2403.03208](https://arxiv.org/abs/2403.03208) "
+    "([`biasalert`](measures/biasalert.md)).",
+    "Gligorić et al. 2025": "*Can Unconfident LLM Annotations Be Used for Confident Conclusions?*, "
+    "[doi:10.18653/v1/2025.naacl-long.179](https://doi.org/10.18653/v1/2025.naacl-long.179) "
+    "([`biasalert`](measures/biasalert.md)).",
     "Gelman and Carlin 2014": "*Beyond Power Calculations*, "
     "[doi:10.1177/1745691614551642](https://doi.org/10.1177/1745691614551642) "
     "([`calibration`](measures/calibration.md)).",

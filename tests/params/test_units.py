@@ -22,6 +22,7 @@ MEANS = {
         *("share_difference_passages", "omission_difference", "first_mention_difference"),
         *("prejudice_share", "mean_difference", "difference_beyond_neutral"),
         *("diversity", "diversity_difference", "diversity_difference_beyond_others"),
+        *("word_rate_difference_beyond_others", "direction_difference_beyond_others"),
     },
     "biased_prompts": {
         *("refusal_rate", "refusal_rate_change", "prejudice_share"),

@@ -2,6 +2,7 @@ from . import (
     agreement as agreement,
     claims as claims,
     corpus as corpus,
+    discovery as discovery,
     diversity as diversity,
     explore as explore,
     fits as fits,

@@ -13,6 +13,7 @@ from nbbias.news import (
     agreement,
     claims,
     corpus,
+    discovery,
     diversity,
     fits,
     labels,
@@ -90,6 +91,9 @@ class Results(NamedTuple):
         Correlations of tone between scorers and between biases (`agreement.estimates`).
     models_mixed : DataFrame
         Differences of a model from the mean of all by a mixed model (`compare_models`).
+    discovered : DataFrame, optional
+        Sentences that show words and directions of the measure ``discovery``
+        (`discovery.estimate`).
     label_accuracy : DataFrame, optional
         Precision and recall of the word lists by people's labels.
     simulated : DataFrame, optional
@@ -110,6 +114,7 @@ class Results(NamedTuple):
     without_each_term: pd.DataFrame | None = None
     numbers_of_topics: pd.DataFrame | None = None
     topics: pd.DataFrame | None = None
+    discovered: pd.DataFrame | None = None
     label_accuracy: pd.DataFrame | None = None
     simulated: pd.DataFrame | None = None
 
@@ -285,13 +290,16 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         results = results._replace(label_accuracy=accuracy)
     if chosen.originals_path == tables.SAMPLE:
         results = results._replace(simulated=sample.compare_with_truth(results.estimates))
+    parts = [tables.Estimated(results.estimates, results.units)]
+    options: dict[str, Any] = {"device": chosen.device, "confidence": chosen.confidence}
+    options["model"] = chosen.embedding_model
     if chosen.diversity:
-        options: dict[str, Any] = {"device": chosen.device, "confidence": chosen.confidence}
-        result = diversity.estimate(read, model=chosen.embedding_model, **options)
-        results = results._replace(
-            **claims.combine([tables.Estimated(results.estimates, results.units), result])._asdict()
-        )
-    return results
+        parts.append(diversity.estimate(read, **options))
+    if chosen.discover:
+        result, shown = discovery.estimate(read, seed=chosen.seed, **options)
+        parts.append(result)
+        results = results._replace(discovered=shown)
+    return results._replace(**claims.combine(parts)._asdict())
 
 
 def measure_levels(whole: Corpus, chosen: News, *, study: str = "news_bias") -> dict[str, Level]:

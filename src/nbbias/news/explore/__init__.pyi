@@ -1,4 +1,5 @@
 from . import (
+    discovered as discovered,
     example as example,
     interactive as interactive,
     lexicon as lexicon,

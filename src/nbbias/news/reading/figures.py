@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.news import claims, sentences
+from nbbias.news import claims, discovery, sentences
 from nbbias.reading import Drawn, figures, forest, names, significance
 from nbbias.tables import escape
 
@@ -67,6 +67,27 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         escape.without_markdown(sentences.result(estimates, measure)),
         figures.caption(shown, f"mean {differences}{mirrored}", of="articles")
         + " Small grey markers: texts of equal length." * (len(further) > 0),
+    )
+
+
+#: Words that are drawn, those with the smallest p.
+_MOST_WORDS = 15
+
+
+def discovered(estimates: pd.DataFrame) -> Drawn:
+    """Draw the confirmed words, a panel a group; where none is, those with the smallest p."""
+    rows = estimates[estimates["statistic"] == discovery.FAMILIES[0]].dropna(subset="p_adjusted")
+    rows = significance.with_selection(rows).nsmallest(_MOST_WORDS, ["p_adjusted", "p_value"])
+    chosen = significance.significant(rows)
+    shown = _panels(chosen if len(chosen) else rows)
+    shown["cell"] = shown["cell"].astype(str) + ": " + shown["dimension"].astype(str)
+    what = "differences of words' rates, answers minus originals, minus the same of other groups"
+    return Drawn(
+        figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group"),
+        shown,
+        f"Mean {what}, with intervals; one panel a group.",
+        escape.without_markdown(sentences.discovered(estimates)),
+        figures.caption(shown, f"mean {what}", of="articles"),
     )
 
 

@@ -17,7 +17,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias import reading
-from nbbias.news import claims
+from nbbias.news import claims, discovery
 from nbbias.news.agreement import LEVELS
 from nbbias.news.corpus import ARTICLE
 from nbbias.news.fits import TEXTS_A_TOPIC, Number
@@ -304,6 +304,23 @@ def alike(estimates: pd.DataFrame) -> str:
     flattened = significance.significant(rows[rows["estimate"] < 0])
     flattened = flattened.assign(people=flattened["group"].map(names.people))
     return render("news.alike", rows=flattened.to_dict("records"), n=len(rows), mde=mde)
+
+
+def discovered(estimates: pd.DataFrame) -> str:
+    """Say in a heading how many words and directions that were chosen on one half are confirmed.
+
+    Examples
+    --------
+    >>> row = {"statistic": discovery.FAMILIES[0], "p_adjusted": 0.01, "confidence": 0.95}
+    >>> row |= {"estimate": 0.03, "ci_low": 0.01, "ci_high": 0.05, "df": 40.0, "reason": None}
+    >>> discovered(pd.DataFrame([row, row | {"p_adjusted": 0.2}]))
+    'One of two words and none of zero directions chosen on half of the articles differed...'
+    """
+    parts = [estimates[estimates["statistic"] == name] for name in discovery.FAMILIES]
+    tested = [part.dropna(subset="p_adjusted") for part in parts]
+    mde = significance.minimum_detectable_effect(tested[0]).agg(["min", "max"]).mul(100).tolist()
+    words, directions = ((len(significance.significant(part)), len(part)) for part in tested)
+    return render("news.discovered", words=words, directions=directions, mde=mde)
 
 
 # --- what counts, and what was simulated ------------------------------------------------------

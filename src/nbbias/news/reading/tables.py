@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from nbbias import stats
-from nbbias.news import claims, diversity
+from nbbias.news import claims, discovery, diversity
 from nbbias.reading import Table, readable
 from nbbias.tables import read_published
 
@@ -19,6 +19,8 @@ _OF_ESTIMATES = {
     "differences": ["share_difference"],
     "equal length": ["share_difference_passages", "omission_difference"],
     "diversity": [*diversity.FAMILIES],
+    "words found": [discovery.FAMILIES[0]],
+    "directions": [discovery.FAMILIES[1]],
     "distance": ["bias"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
     "shifts": [
@@ -27,6 +29,9 @@ _OF_ESTIMATES = {
         for part in stats.PARTS
     ],
 }
+
+#: Name → keys that only its rows have.
+_FURTHER_KEYS = {"distance": ["test"], "words found": ["dimension"]}
 
 
 def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("word",)) -> Table:
@@ -37,8 +42,8 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     table
         ESTIMATES.
     name
-        ``"differences"``, ``"equal length"``, ``"diversity"``, ``"distance"``, ``"prejudice"`` or
-        ``"shifts"``.
+        ``"differences"``, ``"equal length"``, ``"diversity"``, ``"words found"``,
+        ``"directions"``, ``"distance"``, ``"prejudice"`` or ``"shifts"``.
     measures
         The measures of the level.
 
@@ -54,15 +59,23 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     statistics = _OF_ESTIMATES[name]
     if statistics[0] in claims.MIRRORED:  # of two groups one: the other is its mirror image
         rows = claims.unmirrored(rows[rows["statistic"].isin(statistics)])
-    keys = [*_KEYS, *(["test"] if name == "distance" else [])]
+    keys = [*_KEYS, *_FURTHER_KEYS.get(name, ())]
     most = 20 if name == "differences" else 12
     return readable(rows, keys, statistics=statistics, rows=most, words=("news_bias", name))
 
 
-def agreement(table: pd.DataFrame) -> Table:
-    """Return the mean correlations of `news.agreement`, on articles and on models."""
+def agreement(table: pd.DataFrame, *, keys: Sequence[str] = ()) -> Table:
+    """Return the mean correlations of `news.agreement`, on articles and on models.
+
+    Parameters
+    ----------
+    table
+        Of `news.agreement.estimates`, of one run or several.
+    keys
+        Further columns that distinguish rows, such as the run.
+    """
     rows = table[~table["statistic"].str.endswith("_correlation")]
-    keys = ["dimension", "statistic", "instrument"]
+    keys = [*keys, "dimension", "statistic", "instrument"]
     return readable(rows, keys, rows=None, words=("news_bias", "agreement"))
 
 
