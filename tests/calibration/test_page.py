@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -36,9 +37,7 @@ def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
     full = calibration.shipped()
     lead = sentences.lead(full, texts=STUDY.sample)
     said["the full run"] = [*lead.plain, lead.technical]
-    studies = full["source"].str.replace(" ", "_").unique()
-    tables_of = {one: sentences.by_study(full, study=one) for one in studies}
-    said["sections"] = [sentences.usable(table, study=one) for one, table in tables_of.items()]
+    said["sections"] = [sentences.usable(sentences.split(full)[0])]
     said["sections"].append(sentences.power(results.minimum_detectable_effects))
     golden("calibration", said)
     numbers = reading.lead.to_dict(lead)["numbers"]
@@ -87,13 +86,20 @@ def test_the_figure_draws_the_level_as_one_band_and_names_both_dots() -> None:
     assert named == ["all scenarios", "worst scenario", "nominal level ± 2 points"]
 
 
-def test_power_by_n_is_of_the_rows_that_ship() -> None:
-    table = calibration.shipped_power()
-    wide = sentences.power_by_n(table)
-    assert len(wide) == table.groupby(["study", "measure", "statistic"]).ngroups
-    shown = wide.drop(columns=["test", "largest"]).stack().dropna().astype(int)
-    assert sorted(shown) == sorted((100 * table["power_largest"]).round().astype(int))
-    assert sentences.power_by_n(table.iloc[:0]).empty
+def test_the_figures_of_what_does_not_fail_and_of_power_draw_each_row_that_ships() -> None:
+    full, table = calibration.shipped(), calibration.shipped_power()
+    sound, failing = sentences.split(full)
+    assert len(sound) + len(failing) == (full["measure"] != "family").sum()
+    assert not sound["verdict"].isin(calibration.estimates.FAILS).any()
+    drawn = figures.sound(full)
+    coverage, false_positives = drawn.figure.axes
+    for ax, level in ((coverage, 95), (false_positives, 5)):
+        (band,) = ax.patches
+        ends = band.get_extents().transformed(ax.transData.inverted()).intervalx
+        assert [*ends] == pytest.approx([level - 2, level + 2])
+    (ax,) = figures.power(table).figure.axes
+    dots = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() == "o"])
+    assert sorted(dots) == pytest.approx(sorted(100 * table["power_largest"]))
 
 
 def design(share: float, repeats: int, n: int = 30, scenario: str = "s") -> dict[str, Any]:
@@ -132,27 +138,24 @@ def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     assert f"the {len(failing)} of " in drawn.title
     keys = failing[["source", "dimension", "task"]].to_numpy().tolist()
     assert all(reading.names.calibrated(of, measure, name, "instead") for of, measure, name in keys)
-    few, *_, many = table.groupby("n")["power_largest"].agg(lambda power: (power >= 0.8).sum())
-    assert sentences.power(table).startswith(f"{many} of ") and few <= many
-    said = sentences.power(sentences.exclude_failing(table, full), full)
-    assert said.endswith("(of 20 tests, four fail and one was simulated without an effect only)")
+    tests = table[table["n"] == 400]
+    many = (tests["power_largest"] >= 0.8).sum()
+    assert sentences.power(table).endswith(f" {many} at N = 400")
+    assert f" of {len(sentences.exclude_failing(tests, full))} tests" in sentences.power(
+        sentences.exclude_failing(table, full)
+    )
     reached = table["effect"].notna()
     assert (table["power_largest"][reached] >= 0.8).all()
     assert (table["smallest"] <= table["largest"]).all()
 
 
-def test_a_table_of_a_study_has_the_shares_that_ship_and_a_verdict_for_each() -> None:
+def test_the_table_of_what_fails_has_the_worst_shares_that_ship() -> None:
     full, shipped = calibration.shipped(), tables.read_shipped_table("calibration.csv")
-    shipped = shipped[shipped["statistic"] != "family"].set_index(["study", "rate"])["share"]
-    for study in full["source"].str.replace(" ", "_").unique():
-        table = sentences.by_study(full, study=study)
-        assert (table["interval"] + table["test"]).ne("").all() and table["measure"].is_unique
-        for rate, column in (("coverage", "interval"), ("false positives", "test")):
-            verdict, _, shares = table[column][table[column] != ""].str.partition(": ").T.to_numpy()
-            assert all(verdict)
-            shown = pd.Series(shares).str.partition(" ")[0].astype(float)
-            assert sorted(shown / 100) == pytest.approx(sorted(shipped[study, rate]), abs=6e-4)
-    with_topics = sentences.by_study(full, study="news_bias").set_index("measure")
-    assert with_topics.loc["share of topics", "interval"].startswith("fails in one scenario: ")
-    runs = tables.read_shipped_table("calibration.csv").query("statistic == 'family'")
-    assert sorted(sentences.families(full)["n"]) == sorted(runs["n"])
+    shipped = shipped[shipped["verdict"].isin(calibration.estimates.FAILS)]
+    table = sentences.failing(full)
+    assert (table["instead"] != "").all() and table["measure"].is_unique
+    for rate, column in (("coverage", "interval"), ("false positives", "test")):
+        found = table[column][table[column].str.startswith("fails", na=False)]
+        shown = found.str.extract(r"fails: ([\d.]+) \[").astype(float)[0] / 100
+        expected = shipped.loc[shipped["rate"] == rate, "worst"]
+        assert sorted(shown) == pytest.approx(sorted(expected), abs=6e-4)

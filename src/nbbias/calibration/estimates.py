@@ -315,7 +315,7 @@ def errors(table: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     -------
     DataFrame
         ESTIMATES as of `estimates`, over all designs; `worst`, the error where it was largest, with
-        its interval, and `at`, where that was; `bound` and `verdict`.
+        its interval and `worst_n`, and `at`, where that was; `bound` and `verdict`.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def errors(table: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     every = pd.concat([keys.replace("_", " ", regex=True), every], axis=1)
     records = every.drop(columns=ends).to_dict("records")
     result = tables.estimates(records, study="calibration", confidence=confidence)
-    further = pd.concat([every[ends], table[["at", "verdict"]]], axis=1)
+    further = pd.concat([every[ends], table[["at", "worst_n", "verdict"]]], axis=1)
     return result.assign(**further.reset_index(drop=True))
 
 

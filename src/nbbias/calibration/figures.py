@@ -1,4 +1,4 @@
-"""The figure of the calibration: coverage of the intervals that fail."""
+"""The figures of the calibration: intervals that fail, those that do not, and power by N."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.calibration import sentences
-from nbbias.calibration.estimates import FAILS
+from nbbias.calibration.estimates import FAILS, POWER
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 
@@ -26,27 +26,21 @@ def errors(rows: pd.DataFrame) -> Drawn:
     >>> from nbbias import calibration
     >>> drawn = errors(calibration.shipped())
     >>> drawn.title
-    'Coverage of the 6 of 23 intervals that fail'
+    'In the worst scenario, the 6 of 23 intervals that fail cover the true value in 17.8 to 89.7%'
     """
     table = rows[rows["measure"] == "interval"]
-    failing, of = table[table["verdict"].isin(FAILS)], len(table)
-    title = f"Coverage of the {len(failing)} of {of} intervals that fail"
-    table = failing.sort_values("worst", ignore_index=True).head(_DRAWN).assign(side="ours")
-    worst = table.assign(side="further", estimate=table["worst"])
-    worst = worst.assign(ci_low=table["worst_low"], ci_high=table["worst_high"])
-    table = pd.concat([table, worst], ignore_index=True)
-    level = table["confidence"]
-    shares = table[["estimate", "ci_low", "ci_high"]].add(level, axis=0).mul(100)
-    none = dict.fromkeys(("null", "null_low", "null_high"), float("nan"))
-    cells = sentences.name_statistics(table).map(prose.capitalize)
-    drawn = table.assign(cell=cells, panel="", **shares, **none)
+    failing = table[table["verdict"].isin(FAILS)].sort_values("worst", ignore_index=True)
+    low, high = _ends(failing)
+    title = (
+        f"In the worst scenario, the {len(failing)} of {len(table)} intervals that fail cover the "
+        f"true value in {low} to {high}%"
+    )
+    table = failing.head(_DRAWN)
+    drawn = _with_worst(table)
 
     def legend(_: pd.DataFrame, ax: Axes) -> None:
-        ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="all scenarios")
-        ax.plot([], [], "o-", color=figures.MUTED, ms=3.5, lw=1.0, label="worst scenario")
-        ends = (100 * (level.mean() + side * TOLERANCE) for side in (-1, 1))
-        band = f"nominal level ± {100 * TOLERANCE:.0f} points"
-        ax.axvspan(*ends, color=figures.BAND, lw=0, zorder=0, label=band)
+        _name_dots(ax)
+        _draw_level(ax, 100 * table["confidence"].mean())
 
     figure = figures.claims(drawn, "coverage, %", draw=legend)
     figure.set_figheight(1.1 + 0.2 * len(failing.head(_DRAWN)))  # on a first screen
@@ -56,6 +50,116 @@ def errors(rows: pd.DataFrame) -> Drawn:
         "The coverages of intervals that fail, with their simulation intervals; grey: the nominal "
         "level within the tolerance.",
         title,
-        "Coverage: share of intervals that contain the true value, in all simulated studies and in "
-        "the worst scenario. Lines: 95% intervals, corrected for the choice of the worst.",
+        "Coverage: share of simulated studies whose interval contains the true value. Lines: 95% "
+        "CIs; of the worst scenario corrected for its choice.",
     )
+
+
+def sound(rows: pd.DataFrame) -> Drawn:
+    """Draw coverage and false positives of the measures that do not fail (`sentences.split`).
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> sound(calibration.shipped()).title
+    'Coverage is at least 93.0%, and false positives at most 8.0%, in the worst scenario'
+    """
+    table = sentences.split(rows)[0].sort_values("source", kind="stable", ignore_index=True)
+    tests = table["measure"] == "test"
+    title = (
+        f"Coverage is at least {_ends(table[~tests])[0]}%, and false positives at most "
+        f"{_ends(table[tests])[1]}%, in the worst scenario"
+    )
+    drawn = _with_worst(table)
+    panels = drawn["measure"].map({"interval": "coverage", "test": "false positives"})
+    drawn = drawn.assign(panel=panels)
+    # Panels side by side have the same rows.
+    places = drawn[["panel"]].drop_duplicates().merge(drawn[["cell"]].drop_duplicates(), "cross")
+    drawn = places.merge(drawn, "left", on=["panel", "cell"])
+
+    def level(part: pd.DataFrame, ax: Axes) -> None:
+        _name_dots(ax)
+        share = part["confidence"].mean()
+        _draw_level(ax, 100 * (share if part["measure"].eq("interval").any() else 1 - share))
+
+    def axis(part: pd.DataFrame) -> str:
+        return f"{part['panel'].iloc[0]}, % of simulated studies"
+
+    figure = figures.claims(drawn, axis, draw=level, words={"missing": "none"})
+    return Drawn(
+        figure,
+        table,
+        "Coverage and false positives of each measure, with the nominal level as a band.",
+        title,
+        "Dots and lines as in Figure 1. None: not simulated.",
+    )
+
+
+def power(table: pd.DataFrame) -> Drawn:
+    """Draw the power of each test against the largest simulated effect, by number of units.
+
+    Parameters
+    ----------
+    table
+        Of `calibration.shipped_power`.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> drawn = power(calibration.shipped_power())
+    >>> len(drawn.figure.axes)
+    1
+    """
+    named = sentences.named_tests(table)
+    named["cell"] = named["test"].map(prose.capitalize) + named["largest"].map(", {:.3f}".format)
+    cells = named["cell"].drop_duplicates()
+    sizes = {n: 3 + 2 * place for place, n in enumerate(sorted(named["n"].unique()))}
+
+    def draw(part: pd.DataFrame, ax: Axes) -> None:
+        heights = dict(zip(cells[::-1], range(len(cells)), strict=True))
+        for n, dots in part.groupby("n"):
+            share, y = 100 * dots["power_largest"], dots["cell"].map(heights)
+            ax.plot(share, y, "o", color=figures.INK, alpha=0.7, ms=sizes[n], label=f"N = {n}")
+        ax.axvline(100 * POWER, color=figures.MUTED, ls="--", lw=1, label=f"{POWER:.0%} power")
+        ax.set_xlabel("power, % of simulated studies")
+        figures.name_rows(ax, cells)
+
+    figure = figures.panels(named.assign(panel=""), draw, by="panel", height=0.8 + 0.3 * len(cells))
+    return Drawn(
+        figure,
+        named,
+        "Power of each test by number of units, with a line at the usual target.",
+        sentences.power(table),
+        "After each name: the effect, in the measure's own unit (shares, rates, accuracy, tone or "
+        "index: differences; CoGS: a standard deviation). Mean over scenarios.",
+    )
+
+
+def _ends(rows: pd.DataFrame) -> tuple[str, str]:
+    """Return the lowest and highest share in a worst scenario, in percent."""
+    level = rows["confidence"].where(rows["measure"] == "interval", 1 - rows["confidence"])
+    shares = (rows["worst"] + level).round(4).mul(100)
+    return f"{shares.min():.1f}", f"{shares.max():.1f}"
+
+
+def _with_worst(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return shares in percent with names, and those of the worst scenario as further rows."""
+    ends = {"estimate": "worst", "ci_low": "worst_low", "ci_high": "worst_high"}
+    worst = rows.assign(side="further", **{end: rows[column] for end, column in ends.items()})
+    table = pd.concat([rows.assign(side="ours"), worst], ignore_index=True)
+    level = table["confidence"].where(table["measure"] == "interval", 1 - table["confidence"])
+    shares = table[[*ends]].add(level, axis=0).mul(100)
+    none = dict.fromkeys(("null", "null_low", "null_high"), float("nan"))
+    cells = sentences.name_statistics(table).map(prose.capitalize)
+    return table.assign(cell=cells, panel="", **shares, **none)
+
+
+def _name_dots(ax: Axes) -> None:
+    ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="all scenarios")
+    ax.plot([], [], "o-", color=figures.MUTED, ms=3.5, lw=1.0, label="worst scenario")
+
+
+def _draw_level(ax: Axes, level: float) -> None:
+    ends = (level + side * 100 * TOLERANCE for side in (-1, 1))
+    name = f"nominal level ± {100 * TOLERANCE:.0f} points"
+    ax.axvspan(*ends, color=figures.BAND, lw=0, zorder=0, label=name)

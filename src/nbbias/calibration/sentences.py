@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.calibration.estimates import FAILS, POWER, TRUSTED
+from nbbias.calibration.estimates import FAILS, POWER, TRUSTED, shipped_power
 from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose
 
-_RULE = ("fails", "trusted", "undecided")
+_RULE = ("fails", "trusted")
+_KEYS = ["source", "dimension", "task"]
 
 
 def name_statistics(rows: pd.DataFrame) -> pd.Series:
@@ -40,20 +41,33 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
     >>> found.plain[0].partition(";")[0], found.numbers["n"].tolist()
-    ('The 95% intervals of 16 of 23 measures can be trusted', [320])
+    ('The 95% intervals of 16 of 23 measures can be trusted', [1500, 800])
     """
     summary = summarize(rows)
     level = float(rows["confidence"].iloc[0])
     limits = {"level": level, "low": level - TOLERANCE, "lowest": 2 * level - 1}
     rule = [prose.render(f"calibration.{name}", **limits) for name in _RULE]
     return Lead(
-        plain=(" ".join(summary[:2]), *rule),
+        plain=(" ".join(summary[:2]), detected(exclude_failing(shipped_power(), rows)), *rule),
         technical=" ".join([*summary, *rule]),
         figure="errors",
-        numbers=_worst_family(rows),
+        numbers=_lowest_coverage(rows),
         card=_card(rows),
         texts=texts,
     )
+
+
+def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the lowest coverage in any scenario, of intervals that are trusted and that fail."""
+    table = rows[rows["measure"] == "interval"]
+    parts = (table[table["verdict"].isin(verdicts)] for verdicts in (TRUSTED, FAILS))
+    lowest = pd.concat([part.nsmallest(1, "worst") for part in parts])
+    ends = lowest[["worst", "worst_low", "worst_high"]].add(lowest["confidence"], axis=0)
+    lowest = lowest.assign(estimate=ends["worst"], ci_low=ends["worst_low"])
+    lowest = lowest.assign(ci_high=ends["worst_high"], n=lowest["worst_n"], statistic="coverage")
+    lowest = lowest.assign(named=name_statistics(lowest), fails=lowest["verdict"].isin(FAILS))
+    named = lowest.to_dict("records")
+    return lowest.assign(name=[prose.render_plain("calibration.lowest", row=row) for row in named])
 
 
 def _names(rows: pd.DataFrame) -> list[str]:
@@ -61,76 +75,60 @@ def _names(rows: pd.DataFrame) -> list[str]:
     return [names.calibrated(study, measure, name) for study, measure, name in keys]
 
 
-def by_study(rows: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    """Lay out the coverage of each interval and the false positives of each test of a study.
+def split(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split intervals and tests: measures of which neither fails, and those of which one does.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> sound, failing = split(calibration.shipped())
+    >>> int(failing["dimension"].nunique())
+    6
+    """
+    table = rows[rows["measure"] != "family"]
+    keys = pd.MultiIndex.from_frame(table[_KEYS])
+    fails = keys.isin(keys[table["verdict"].isin(FAILS)])
+    return table[~fails], table[fails]
+
+
+def usable(rows: pd.DataFrame) -> str:
+    """Say how many intervals and tests are trusted, of measures that do not fail (`split`)."""
+    trusted = rows["verdict"].isin(TRUSTED).groupby(rows["measure"])
+    counts = {what: (int(part.sum()), len(part)) for what, part in trusted}
+    return prose.render("calibration.usable", **counts)
+
+
+def failing(rows: pd.DataFrame) -> pd.DataFrame:
+    """Lay out measures that fail, in the worst scenario of each, with what to do instead.
 
     Parameters
     ----------
     rows
         Of `calibration.shipped`.
-    study
-        Its stem.
 
     Examples
     --------
     >>> from nbbias import calibration
-    >>> table = by_study(calibration.shipped(), study="cogs").set_index("measure")
-    >>> table.loc["Representative Bias Score with refused answers", "interval"]
-    'fails: 89.7 [88.1, 91.1]; report how many answers are excluded'
+    >>> failing(calibration.shipped()).loc[2, ["measure", "interval"]].tolist()
+    ['CoGS: Affinity Bias Score of texts in one order', 'fails: 69.7 [64.7, 74.2]']
     """
-    source = study.replace("_", " ")
-    table = rows[(rows["source"] == source) & (rows["measure"] != "family")]
-    table = table.set_index(["dimension", "task"])
+    table = split(rows)[1].sort_values("worst")
     level = table["confidence"].where(table["measure"].eq("interval"), 1 - table["confidence"])
-    shares = table[["estimate", "ci_low", "ci_high", "worst", "bound"]].add(level, axis=0)
+    shares = table[["worst", "worst_low", "worst_high"]].add(level, axis=0)
     text = shares.round(4).mul(100).map("{:.1f}".format)
-    estimates = text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]"
-    estimates = table["verdict"] + ": " + estimates
-    worst = text["worst"] + " (" + table["at"] + ") [" + text["bound"] + "]"
-    parts = {"interval": estimates, "lowest": worst, "test": estimates, "highest": worst}
-    result = pd.DataFrame(
-        {
-            name: part[table["measure"].eq("interval") == (name in ("interval", "lowest"))]
-            for name, part in parts.items()
-        },
-        index=table.index.unique(),
-    )
-    further = [names.calibrated(study, measure, name, "instead") for measure, name in result.index]
-    result["interval"] += [f"; {text}" if text else "" for text in further]
-    result.insert(0, "measure", [names.calibrated(study, *key) for key in result.index])
-    return result.fillna("").reset_index(drop=True)
-
-
-def usable(table: pd.DataFrame, *, study: str) -> str:
-    """Say how many intervals of a study (`by_study`) can be trusted, and which not: a heading."""
-    measures = table[table["interval"] != ""]
-    verdicts = measures["interval"].str.partition(":")[0]
-    failing = measures.loc[verdicts.isin(FAILS), "measure"].to_list()
-    counts = {"k": int(verdicts.isin(TRUSTED).sum()), "n": len(measures)}
-    return prose.render("calibration.usable", study=names.study(study), failing=failing, **counts)
-
-
-def families(rows: pd.DataFrame) -> pd.DataFrame:
-    """Lay out how often whole runs without an effect made a false claim, by study.
-
-    Examples
-    --------
-    >>> from nbbias import calibration
-    >>> families(calibration.shipped())["n"].sum()
-    np.int64(1488)
-    """
-    table = rows[rows["measure"] == "family"].sort_values("estimate", ascending=False)
-    shares = table[["estimate", "ci_low", "ci_high", "worst"]].add(1 - table["confidence"], axis=0)
-    text = shares.round(4).mul(100).map("{:.1f}".format)
-    columns = {
-        "study": table["source"].map(names.study),
-        "claims": _names(table),
-        "n": table["n"].astype(int),
-        "found": table["verdict"]
-        + (": " + text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]"),
-        "highest": text["worst"] + " (" + table["at"] + ")",
-    }
-    return pd.DataFrame(columns)
+    found = text["worst"] + " [" + text["worst_low"] + ", " + text["worst_high"] + "]"
+    verdict = table["verdict"].where(~table["verdict"].isin(FAILS), "fails")
+    table = table.assign(found=verdict + ": " + found)
+    wide = table.pivot(index=_KEYS, columns="measure", values=["found", "at"])
+    wide = wide.reindex(pd.MultiIndex.from_frame(table[_KEYS].drop_duplicates()))
+    at = wide["at"]["interval"]
+    elsewhere = wide["at"]["test"].notna() & wide["at"]["test"].ne(at)
+    test = wide["found"]["test"] + (" (" + wide["at"]["test"] + ")").where(elsewhere, "")
+    columns = {"at": at, "interval": wide["found"]["interval"], "test": test}
+    result = pd.DataFrame(columns).reset_index()
+    result["instead"] = [names.calibrated(*key, "instead") for key in result[_KEYS].to_numpy()]
+    result.insert(0, "measure", name_statistics(result).map(prose.capitalize))
+    return result.drop(columns=_KEYS)
 
 
 def summarize(rows: pd.DataFrame) -> list[str]:
@@ -166,13 +164,9 @@ def _worst_family(rows: pd.DataFrame) -> pd.DataFrame:
     families = rows[rows["measure"] == "family"]
     worst = families.nlargest(1, "estimate")
     shares = worst[["estimate", "ci_low", "ci_high"]].add(1 - worst["confidence"], axis=0)
-    worst = worst.assign(
-        **shares, statistic="familywise", study_name=worst["source"].map(names.study)
-    )
+    worst = worst.assign(**shares, study_name=worst["source"].map(names.study))
     undecided = (families["verdict"] == "undecided").sum()
-    worst = worst.assign(of=len(families), undecided=undecided)
-    named = worst.to_dict("records")
-    return worst.assign(name=[prose.render_plain("calibration.family", row=row) for row in named])
+    return worst.assign(of=len(families), undecided=undecided)
 
 
 def _card(table: pd.DataFrame) -> dict[str, str]:
@@ -181,8 +175,7 @@ def _card(table: pd.DataFrame) -> dict[str, str]:
     n = f"{coverage.groupby(['source', 'dimension'])['n'].max().sum():,.0f}"
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
-    studies = [names.study(str(name)) for name in table["source"].unique()]
-    return card | {"N": prose.render("calibration.card_n", n=n, studies=studies)}
+    return card | {"N": prose.render("calibration.card_n", n=n)}
 
 
 def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -207,34 +200,34 @@ def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return power[~keys.isin(pd.MultiIndex.from_frame(failing))]
 
 
-def power(table: pd.DataFrame, rows: pd.DataFrame | None = None) -> str:
-    """Say how many tests detect the largest effect, at the fewest and at the most units.
-
-    `rows` are all that were calibrated, of which `table` leaves some out (`exclude_failing`).
-    """
-    left_out = {"fail": 0, "of": 0}
-    if rows is not None:
-        tests = rows.loc[rows["measure"] == "test", "verdict"]
-        left_out = {"fail": int(tests.isin(FAILS).sum()), "of": len(tests)}
-    ordered = table.sort_values("n").groupby(["study", "measure", "statistic"], sort=False)
-    few, many = (int((ordered["power_largest"].nth(at) >= POWER).sum()) for at in (0, -1))
-    return prose.render("calibration.power", few=few, many=many, n=ordered.ngroups, **left_out)
+def power(table: pd.DataFrame) -> str:
+    """Say how many tests detect the largest simulated effect, by the numbers of units of all."""
+    table = table[table["n"].isin(_common(table))]
+    counts = (table["power_largest"] >= POWER).groupby(table["n"]).agg(["sum", "size"])
+    found = [(int(n), int(k)) for n, k in counts["sum"].items()]
+    return prose.render("calibration.power", found=found, of=int(counts["size"].max()))
 
 
-def power_by_n(table: pd.DataFrame) -> pd.DataFrame:
-    """Lay out the power of each test against the largest simulated effect, by number of units.
+def _common(table: pd.DataFrame) -> list[int]:
+    """Return the numbers of units with which all tests were simulated."""
+    counts = table["n"].value_counts()
+    return sorted(counts[counts == counts.max()].index)
+
+
+def detected(table: pd.DataFrame) -> str:
+    """Say what the first test of each study detects with a middling number of units.
 
     Examples
     --------
     >>> from nbbias import calibration
-    >>> list(power_by_n(calibration.shipped_power()))
-    ['test', 'largest', '10', '18', '30', '80', '400']
+    >>> detected(calibration.shipped_power()).partition(":")[0]
+    'Smallest effect detected with 80% power at N = 80 (0.1'
     """
-    rows = named_tests(table)
-    wide = rows.pivot(index="test", columns="n", values="power_largest").mul(100).round(0)
-    wide = wide.reindex(rows["test"].unique()).astype("Int64").rename(columns=str)
-    wide.insert(0, "largest", rows.groupby("test")["largest"].first())
-    return wide.reset_index()
+    common = _common(table)
+    n = common[len(common) // 2]
+    first = table[table["n"] == n].drop_duplicates("study")
+    named = named_tests(first).to_dict("records")
+    return prose.render("calibration.detected", n=n, rows=named)
 
 
 def detectable(table: pd.DataFrame) -> pd.DataFrame:
