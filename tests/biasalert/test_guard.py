@@ -220,8 +220,8 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     drawn = figures.mitigation(rows).rows.set_index("panel")["estimate"]
     assert drawn["biased, with the guard"] == 2 / 20 and len(drawn) == 3
     assert sentences.mitigation(rows) == (
-        "The guard stopped 6 of 8 biased answers before the bias was shown (75%), "
-        "and 1 of 12 unbiased ones (8%)"
+        "The guard stopped 6 of 8 biased answers (75.0%) before the bias was shown, "
+        "and 1 of 12 unbiased ones (8.3%)"
     )
 
 
@@ -262,7 +262,7 @@ def test_without_labels_of_what_was_let_through_the_share_with_the_guard_is_unkn
     assert rows.loc["biased_share_without", ["estimate", "n"]].tolist() == [1 / 3, 3]
     assert rows.loc["stopped_without_bias", "estimate"] == 1 / 2
     assert sentences.mitigation(rows.reset_index()) == (
-        "The guard stopped 1 of 2 unbiased ones (50%); what it let through was not labelled"
+        "The guard stopped 1 of 2 unbiased ones (50.0%); what it let through was not labelled"
     )
 
 

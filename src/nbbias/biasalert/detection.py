@@ -38,6 +38,9 @@ _PERMUTATIONS, _BLOCK = 200, 1_000_000
 #: The test of two judges where texts share clusters.
 SIGN_FLIP = "exact test over clusters"
 
+#: Clusters in which two judges differ: a t interval over fewer is too narrow.
+MIN_DIFFER = 5
+
 NOTHING = "no text to take it of"
 
 PRODUCT = "overall_score_product"
@@ -476,8 +479,9 @@ def compared(
     -------
     dict
         `stats.paired_shares`. Where units share clusters, the interval is the t interval over their
-        sums (`stats.clustered_mean`), and p is exact: it flips the signs of the clusters' sums of
-        differences, all alike likely where the shares are equal.
+        sums (`stats.clustered_mean`), if `MIN_DIFFER` of these differ from 0: of fewer it is
+        too narrow. p is exact: it flips the signs of the clusters' sums of differences, all alike
+        likely where the shares are equal.
 
     Examples
     --------
@@ -493,8 +497,11 @@ def compared(
     if not change.any():
         return {"estimate": 0.0, "reason": "both are right on the same texts: nothing to test"}
     bounds = (-1.0, 1.0)
-    row = stats.clustered_mean(change, clusters, confidence=confidence, bounds=bounds).row()
-    return row | {"test": SIGN_FLIP, **_flip_signs(change, clusters)}
+    result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=bounds)
+    test = _flip_signs(change, clusters)
+    if test["p_least"] > least_p(MIN_DIFFER):
+        result = result.replace(ci_low=np.nan, ci_high=np.nan)
+    return result.row() | {"test": SIGN_FLIP, **test}
 
 
 def least_p(discordant: int) -> float:

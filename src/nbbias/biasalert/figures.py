@@ -25,7 +25,7 @@ from nbbias import tables
 from nbbias.biasalert.checks import ALL, RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
-from nbbias.reading import Drawn, figures, names
+from nbbias.reading import Drawn, figures, names, prose
 
 #: Statistics and their names on axes.
 NAMES = {
@@ -106,6 +106,12 @@ def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **wo
     return Drawn(figure, rows, alt, title, caption + crosses)
 
 
+def _title(name: str, *rows: pd.DataFrame, **values: Any) -> str:
+    """State what a figure shows, of those rows that have an estimate."""
+    records = pd.concat(rows).dropna(subset="estimate").to_dict("records")
+    return prose.render_plain(f"biasalert.title_{name}", rows=records, **values)
+
+
 def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
     """Draw judges' accuracy against the majority class, and their errors on the checks.
 
@@ -126,12 +132,14 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
     published = read_published(source, 1)
     rows = subset.assign(panel=OURS if len(published) else "", null_low=np.nan)
     rows["reference"] = np.where(accuracy, majority, np.nan)
+    best = rows[~constant & accuracy].nlargest(1, "estimate")
+    missed = rows[(rows["statistic"] == RATES[1]) & rows["judge"].isin(best["judge"])]
     return _drawn(
         _with_published(rows[~constant], published),
         "share",
         of="texts",
         alt="Accuracy of each judge (dashed line: majority class), and errors on test sentences.",
-        title="Accuracy on held-out texts (higher is better), and errors on test sentences (lower)",
+        title=_title("detection", best, missed),
         line="majority class",
         tests="Tests of differences: in the appendix.",
     )
@@ -159,13 +167,15 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
 def errors(estimates: pd.DataFrame, *, judge: str) -> Drawn:
     """Draw how often a judge errs on each kind of check: of `biasalert.checks.estimates`."""
     rows = _select(estimates[estimates["judge"] == judge], *RATES[::-1])
+    kinds = rows[rows["dimension"] != ALL].sort_values("estimate", ascending=False)
+    largest = kinds.drop_duplicates("statistic")
     return _drawn(
         rows.assign(panel=rows["column"], cell=rows["dimension"]),
         "share of sentences",
         by="panel",
         of="sentences",
         alt="Error rates of a judge by kind of sentence, with intervals and null ranges.",
-        title=f"Errors of the {names.judge(judge)} by kind of sentence",
+        title=_title("errors", largest, judge=names.judge(judge)),
         band="expected if the error rate were the same for all kinds",
     )
 
@@ -173,14 +183,16 @@ def errors(estimates: pd.DataFrame, *, judge: str) -> Drawn:
 def swaps(estimates: pd.DataFrame, *, judge: str) -> Drawn:
     """Draw how far the name of each group moves a judge: of `biasalert.checks.swap_effects`."""
     rows = _select(estimates[estimates["judge"] == judge], "swap_effect")
+    rows = rows.assign(panel=rows["bias"], cell=rows["group"].map(names.people))
+    ordered = rows.sort_values("estimate", key=abs, ascending=False)
     return _drawn(
-        rows.assign(panel=rows["bias"], cell=rows["group"].map(names.people)),
+        rows,
         "probability minus the mean",
         by="panel",
         of="sentences",
         draw=figures.zero,
         alt="Swap effect of each group with its interval, a panel a kind of group.",
-        title="Probability of bias by the group that a sentence names, minus the mean over groups",
+        title=_title("swaps", ordered.head(1), judge=names.judge(judge)),
     )
 
 
@@ -199,13 +211,14 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
     rows = _select(estimates[estimates["judge"] == judge], *SHARES[::-1])
     rows = rows[rows.groupby("statistic")["estimate"].transform("count") > 0]
     rows = rows.assign(panel=rows["column"], cell=rows["model"])
+    first = rows[rows["statistic"] == rows["statistic"].head(1).sum()].sort_values("estimate")
     return _drawn(
         _with_published(rows, read_published(source, 6)),
         "share of answers",
         by="panel",
         of="answers",
         alt="Share of biased answers by model, with intervals, a panel an estimator.",
-        title="Share of biased answers by model",
+        title=_title("levels", first),
         tick="the judge's false-positive rate",
     )
 
@@ -215,12 +228,13 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
     subset = estimates[estimates["measure"] == "mitigation"]
     names_of = ("biased_share_without", "biased_share_with", "stopped_without_bias")
     rows = _select(subset, *names_of)
+    changes = subset[subset["statistic"] == "biased_share_difference"].sort_values("estimate")
     return _drawn(
         rows.assign(panel=rows["column"], cell=rows["model"]),
         "share of answers",
         by="panel",
         of="answers",
         alt="Biased answers without and with the guard, and unbiased ones stopped, by model.",
-        title="Biased answers without and with the guard, and unbiased answers that it stopped",
+        title=_title("mitigation", changes),
         tests="Tests of the change: in the appendix.",
     )

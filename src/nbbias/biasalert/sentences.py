@@ -131,16 +131,17 @@ def paired(estimates: pd.DataFrame) -> str:
     return prose.render("biasalert.paired", k=k, n=len(rows))
 
 
-def erring(estimates: pd.DataFrame, *, judge: str, exploratory: bool = False) -> str:
-    """Say on which sentences a judge errs more or less than on others: its section's heading."""
+def erring(estimates: pd.DataFrame, *, judge: str, brief: bool = True) -> str:
+    """Say on which sentences a judge errs more often than on others: its section's heading."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
     of_kinds = rows["n"].where(rows["dimension"] != ALL)
     rows = rows.assign(total=of_kinds.groupby(rows["statistic"]).transform("sum"))
     unlike = significance.significant(rows).sort_values("estimate", ascending=False)
-    flagged, missed = (unlike[unlike["statistic"] == name].to_dict("records") for name in RATES)
-    values: dict[str, Any] = {"measured": len(rows), "flagged": flagged, "missed": missed}
-    return prose.render("biasalert.erring", judge=_the(judge), exploratory=exploratory, **values)
+    above = unlike["estimate"] > unlike["null"]
+    more, fewer = (unlike[part].to_dict("records") for part in (above, ~above))
+    values: dict[str, Any] = {"measured": len(rows), "more": more, "fewer": fewer, "brief": brief}
+    return prose.render("biasalert.erring", judge=_the(judge), **values)
 
 
 def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
@@ -168,16 +169,24 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
 
 
 def mitigation(estimates: pd.DataFrame) -> str:
-    """Say how many biased and unbiased answers the guard stopped: the heading of its section."""
+    """Say how many answers the guard stopped, and its judge flags as a whole: a heading."""
     rows = estimates[(estimates["measure"] == "mitigation") & estimates["estimate"].notna()]
     counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
     without, shown = (counts.get(f"biased_share_{side}") for side in ("without", "with"))
+    unbiased = rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum()
+    whole = estimates[(estimates["measure"] == "bias_level") & estimates["model"].isna()]
+    whole = whole[whole["judge"].isin(rows["judge"])].set_index("statistic")
+    errors = (whole["estimate"] * whole["n"]).reindex([*RATES]).round()
+    judged = [None, None]
+    if whole["n"].reindex([*RATES]).tolist() == [unbiased, without]:  # of the same answers
+        judged = [without - errors[RATES[1]], errors[RATES[0]]]
     return prose.render(
         "biasalert.mitigation",
         biased=without or 0,
         rightly=None if shown is None else without - shown,
-        unbiased=rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum(),
+        unbiased=unbiased,
         wrongly=counts.get("stopped_without_bias", 0),
+        judged=judged,
     )
 
 
@@ -230,9 +239,9 @@ def lead(
         compared = _turn(compared, judge=judge)
         row = leading.iloc[0].to_dict() | {"biased": test["biased"].sum()}
         row["simulated"] = texts.kind == "simulated"
-        sentences = _of_judge(row, compared, errors)
-        exploratory = not (rows["measure"] == "checks").any()
-        erred = erring(checked, judge=judge, exploratory=exploratory)
+        found = [_pooled(others, statistic) for statistic in ("recall", "specificity")]
+        sentences = _of_judge(row, compared, errors, pd.concat(found))
+        erred = erring(checked, judge=judge, brief=False)
         sentences += [f"{erred}."] if len(errors) else []
         technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
         numbers = pd.concat([leading, errors])
@@ -257,7 +266,9 @@ def lead(
     )
 
 
-def _of_judge(row: Row, compared: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
+def _of_judge(
+    row: Row, compared: pd.DataFrame, errors: pd.DataFrame, held_out: pd.DataFrame
+) -> list[str]:
     """Say how accurate a judge is, how often it errs, and how it differs from the others."""
     others = compared["judge"].str.removeprefix(f"{row['judge']} − ")
     pairs = zip(others, compared.to_dict("records"), strict=True)
@@ -266,6 +277,7 @@ def _of_judge(row: Row, compared: pd.DataFrame, errors: pd.DataFrame) -> list[st
     rest = list(clauses.values())[:2]
     values: dict[str, Any] = {"row": row, "majority": majority}
     values |= {"judge": _the(row["judge"]), "errors": errors.to_dict("records")}
+    values["held_out"] = held_out.to_dict("records") or [None, None]
     sentences = [prose.render("biasalert.accuracy", **values)]
     if rest or np.isfinite(null):
         sentences.append(prose.render("biasalert.compared", others=rest, null=null))

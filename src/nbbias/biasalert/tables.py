@@ -94,7 +94,8 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     (['True positive', 'True negative'], [True, False])
     """
     part = judgements[(judgements["judge"] == judge) & judgements["biased"].notna()]
-    texts = test[["text_id", "text", "biased"]].rename(columns={"biased": "label"})
+    columns = {"biased": "label", "bias_type": "label_type", "group": "label_group"}
+    texts = test.reindex(columns=["text_id", "text", *columns]).rename(columns=columns)
     both = part.drop(columns=["text"], errors="ignore").merge(texts, on="text_id")
     rows = []
     for label, biased in _CASES:
@@ -106,8 +107,10 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
 
 def _describe(row: dict[str, Any]) -> dict[str, str | None]:
     named = [row[key] for key in ("bias_type", "group") if isinstance(row[key], str)]
+    labelled = [row[key] for key in ("label_type", "label_group") if isinstance(row[key], str)]
     quoted, n_evidence = row.get("explanation"), len(str(row.get("evidence_ids", "")).split())
-    caption = prose.render_plain("biasalert.example", row=row, named=named, evidence=n_evidence)
+    words = {"labelled": labelled * bool(row["label"]), "named": named, "evidence": n_evidence}
+    caption = prose.render_plain("biasalert.example", row=row, **words)
     if not (row["label"] or row["biased"]):  # the evidence, which may hurt, stands folded only
         return {"text": row["text"], "told": caption, "folded": None}
     text = f"{row['text']} [{quoted}]" if isinstance(quoted, str) and quoted else row["text"]

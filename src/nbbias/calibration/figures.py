@@ -113,6 +113,8 @@ def power(table: pd.DataFrame) -> Drawn:
     named = sentences.named_tests(table)
     named["cell"] = named["test"].map(prose.capitalize) + named["largest"].map(", {:.3f}".format)
     cells = named["cell"].drop_duplicates()
+    highest = named.groupby("test", sort=False)["power_largest"].max()
+    never = highest.index[highest < POWER].to_list()
     sizes = {n: 3 + 2 * place for place, n in enumerate(sorted(named["n"].unique()))}
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
@@ -129,7 +131,7 @@ def power(table: pd.DataFrame) -> Drawn:
         figure,
         named,
         "Power of each test by number of units, with a line at the usual target.",
-        sentences.power(table),
+        prose.render_plain("calibration.below", names=never, power=POWER),
         "After each name: the effect, in the measure's own unit (shares, rates, accuracy, tone or "
         "index: differences; CoGS: a standard deviation). Mean over scenarios.",
     )

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
-from matplotlib.axes import Axes
 from scipy.special import fdtri, ncfdtrinc
 from scipy.stats import norm
 
@@ -23,9 +22,8 @@ if TYPE_CHECKING:
 
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"
-_SAME = "no significant difference from reference prose (unadjusted)"
+_MINUS = " \N{MINUS SIGN} reference prose"
 _VERSION = r" \d[\d.]+"
-_BAND, _AS_BEFORE = f"range with {_SAME}", "as in Figure 1 (unadjusted)"
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {"split": [name + part for name in ("index", "difference") for part in stats.PARTS]}
 
@@ -106,11 +104,15 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """Choose two differences at most: of an index from prose, and between models."""
     chosen = phrases.leading([others, pairs])
-    values = chosen.filter(regex="^(estimate|null(_low|_high)?|ci_(low|high)(_selected)?)$")
-    minus = values.sub(chosen["null"].fillna(0), axis=0) if len(chosen) else values
     rows = chosen.to_dict("records")
     name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
-    return chosen.assign(**minus, name=name)
+    return _minus_prose(chosen).assign(name=name)
+
+
+def _minus_prose(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return differences from reference prose, with their null values, in place of scores."""
+    values = rows.filter(regex="^(estimate|null(_low|_high)?|ci_(low|high)(_selected)?)$")
+    return rows.assign(**values.sub(rows["null"].fillna(0), axis=0)) if len(rows) else rows
 
 
 def _other_scorer(results: Results) -> Iterator[str]:
@@ -241,7 +243,7 @@ def ranking(swaps: pd.DataFrame) -> str:
 
 
 def plot_indices(*estimates: pd.DataFrame) -> Drawn:
-    """Draw each model's index over the range of reference prose, a panel a scorer.
+    """Draw the difference of each model's index from reference prose, a panel a scorer.
 
     Parameters
     ----------
@@ -266,33 +268,23 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     compared = rows.dropna(subset=["estimate", "null"])
     beyond = compared[significance.is_significant(compared)]
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
-    axis, shown = _axis("LLM Bias Index", rows), rows.assign(cell=rows["model"])
-    band = _BAND if len(estimates) == 1 else _AS_BEFORE
+    drawn = _minus_prose(rows).assign(cell=rows["model"], null_low=np.nan, null_high=np.nan)
     return Drawn(
-        figures.claims(shown, axis, by="instrument", words={"band": _SAME}, draw=_from_floor),
-        rows,
-        "LLM Bias Index of each model with its interval, and the range of reference prose as a "
-        "grey band, for each scorer.",
+        figures.claims(drawn, f"LLM Bias Index{_MINUS}", by="instrument", draw=figures.zero),
+        drawn,
+        "Difference of each model's LLM Bias Index from reference prose with its interval, for "
+        "each scorer.",
         prose.render_plain(
             "llmbi.indices",
             rows=beyond.assign(side=side).replace(_VERSION, "", regex=True).to_dict("records"),
             compared=len(compared) > 0,
         ),
-        figures.caption(rows, "LLM Bias Index", of="prompts", band=band)
-        + " CIs: of the difference from reference prose, plus its mean; t intervals of log scores.",
+        figures.caption(drawn, f"differences from {_PROSE}", of="prompts"),
     )
 
 
-def _axis(name: str, rows: pd.DataFrame) -> str:
-    return prose.render_plain("llmbi.axis", name=name, classified=_is_classified(rows))
-
-
-def _from_floor(rows: pd.DataFrame, ax: Axes) -> None:
-    ax.set_xlim(left=min(0.2, rows[["estimate", "ci_low", "null_low"]].min().min()))
-
-
 def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
-    """Draw each dimension's mean with its interval, its prompts, and reference prose.
+    """Draw the difference of each dimension's mean from reference prose, and of its prompts.
 
     Parameters
     ----------
@@ -313,20 +305,18 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     differ = significance.is_significant(tested)
     of_prompt = units[units["statistic"] == "dimension_mean"]
 
-    crosses = of_prompt.assign(estimate=of_prompt["value"], side="printed")
+    prompts = of_prompt.merge(of_dimension[["model", "dimension", "null"]])
+    crosses = prompts.assign(estimate=prompts["value"], side="printed")
     drawn = pd.concat([of_dimension.assign(side="ours"), crosses], ignore_index=True)
+    drawn = _minus_prose(drawn).assign(null_low=np.nan, null_high=np.nan, cell=drawn["dimension"])
+    ours = drawn[drawn["side"] == "ours"]
     return Drawn(
-        figures.claims(
-            drawn.assign(cell=drawn["dimension"]),
-            _axis("LLMBI score", of_dimension),
-            by="model",
-            words={"band": _SAME},
-        ),
-        of_dimension,
-        "Mean score of each dimension with its interval, single prompts as crosses, and the "
-        "range of reference prose as a grey band, for each model.",
+        figures.claims(drawn, f"LLMBI score{_MINUS}", by="model", draw=figures.zero),
+        ours,
+        "Difference of each dimension's mean score from reference prose with its interval, single "
+        "prompts as crosses, for each model.",
         prose.render_plain("llmbi.means", k=int(differ.sum()), rows=tested.to_dict("records")),
-        figures.caption(of_dimension, "means", of="prompts a dimension", band=_AS_BEFORE)
+        figures.caption(ours, f"differences from {_PROSE}", of="prompts a dimension")
         + " Crosses: single prompts.",
     )
 
