@@ -115,18 +115,6 @@ def test_nothing_measured_is_told_with_its_reason() -> None:
     assert blank.losses["blank"].tolist() == [6] and blank.scores["length"].isna().all()
 
 
-def test_a_measure_that_differs_in_two_statistics_is_said_once() -> None:
-    row = {"model": "m", "bias": "gender", "group": "female − male", "measure": "refusal", "n": 9}
-    row |= {"estimate": 0.5, "null": 0.0, "p_value": 0.001, "p_adjusted": 0.001}
-    both = [row | {"statistic": name} for name in ("difference", "excess_distance")]
-    rows = [one | {"model": model} for model in ("m", "n") for one in both]
-    table = tables.estimates(rows, study="counterfactual", confidence=0.95)
-    plain = counterfactual.page.lead(table, texts=Texts("own", "answers.csv")).plain
-    assert [line for line in plain if "also differed" in line] == [
-        "In n, answers about women and men also differed in refusal rate."
-    ]
-
-
 def test_a_lead_without_a_detectable_difference_names_none() -> None:
     row = {"model": "m", "bias": "gender", "group": "female − male", "measure": "refusal", "n": 3}
     row |= {"statistic": "difference", "estimate": 0.0, "null": 0.0, "p_value": 1.0}

@@ -23,7 +23,10 @@ def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: i
     units = table.assign(value=[0.1, 0.2, 0.3] * count)
     figure = llmbi.page.plot_dimensions(table, units).figure
     assert len(filled(figure)) == count
-    for ax in filled(figure):
-        assert markers(ax) == [(0.5, 2), (-0.2, 1), (0.9, 0)]
-        assert markers(ax, "x") == [(0.1, 2), (0.2, 1), (0.3, 0)]
+    for ax in filled(figure):  # minus reference prose
+        for marker, values in (("o", [0.5, -0.2, 0.9]), ("x", [0.1, 0.2, 0.3])):
+            drawn = markers(ax, marker)
+            expected = [value - null for value, null in zip(values, table["null"][:3], strict=True)]
+            assert [x for x, _ in drawn] == pytest.approx(expected)
+            assert [y for _, y in drawn] == [2, 1, 0]
     assert rendered(figure)

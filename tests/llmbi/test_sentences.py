@@ -68,7 +68,6 @@ def test_headings(golden: Golden) -> None:
     first = rows_of(PLAIN, WARM, APART | {"statistic": "anova", "n": 6, "df": 3.0})
     units = pd.DataFrame({"model": "warm_1", "dimension": [*"aabbcc"], "value": [1.0, 3.0] * 3})
     units = units.assign(statistic="dimension_mean")
-    pairs = pd.DataFrame({"model": ["<b>", "warm_1"], "pairs": 36, "significant": [0.0, 2.0]})
     says = {
         "dimensions": [page.dimensions(first.assign(p_value=p), units) for p in (0.01, 0.7, np.nan)]
     }
@@ -77,8 +76,6 @@ def test_headings(golden: Golden) -> None:
     noncentrality = 6 * deviation**2 / 2  # the variance within dimensions is 2
     power = ncf.sf(f.ppf(0.95, 2, 3), 2, 3, noncentrality)
     assert power == pytest.approx(0.8, abs=0.005)
-    nothing = pairs.assign(significant=[0.0, np.nan])
-    says["ranking"] = [page.ranking(rows) for rows in (pairs, nothing, nothing[1:])]
     golden("llmbi_headings", says)
 
 

@@ -237,8 +237,7 @@ def lead(
         errors = checked[(checked["dimension"] == ALL) & checked["estimate"].notna()]
         errors = errors.sort_values("statistic").assign(instrument="test sentences")
         compared = _turn(compared, judge=judge)
-        row = leading.iloc[0].to_dict() | {"biased": test["biased"].sum()}
-        row["simulated"] = texts.kind == "simulated"
+        row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
         found = [_pooled(others, statistic) for statistic in ("recall", "specificity")]
         sentences = _of_judge(row, compared, errors, pd.concat(found))
         erred = erring(checked, judge=judge, brief=False)

@@ -37,12 +37,7 @@ def errors(rows: pd.DataFrame) -> Drawn:
     )
     table = failing.head(_DRAWN)
     drawn = _with_worst(table)
-
-    def legend(_: pd.DataFrame, ax: Axes) -> None:
-        _name_dots(ax)
-        _draw_level(ax, 100 * table["confidence"].mean())
-
-    figure = figures.claims(drawn, "coverage, %", draw=legend)
+    figure = figures.claims(drawn, "coverage, %", draw=_draw_level)
     figure.set_figheight(1.1 + 0.2 * len(failing.head(_DRAWN)))  # on a first screen
     return Drawn(
         figure,
@@ -77,15 +72,10 @@ def sound(rows: pd.DataFrame) -> Drawn:
     places = drawn[["panel"]].drop_duplicates().merge(drawn[["cell"]].drop_duplicates(), "cross")
     drawn = places.merge(drawn, "left", on=["panel", "cell"])
 
-    def level(part: pd.DataFrame, ax: Axes) -> None:
-        _name_dots(ax)
-        share = part["confidence"].mean()
-        _draw_level(ax, 100 * (share if part["measure"].eq("interval").any() else 1 - share))
-
     def axis(part: pd.DataFrame) -> str:
         return f"{part['panel'].iloc[0]}, % of simulated studies"
 
-    figure = figures.claims(drawn, axis, draw=level, words={"missing": "none"})
+    figure = figures.claims(drawn, axis, draw=_draw_level, words={"missing": "none"})
     return Drawn(
         figure,
         table,
@@ -156,12 +146,12 @@ def _with_worst(rows: pd.DataFrame) -> pd.DataFrame:
     return table.assign(cell=cells, panel="", **shares, **none)
 
 
-def _name_dots(ax: Axes) -> None:
+def _draw_level(part: pd.DataFrame, ax: Axes) -> None:
+    """Draw the nominal level within the tolerance, and name the dots."""
     ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="all scenarios")
     ax.plot([], [], "o-", color=figures.MUTED, ms=3.5, lw=1.0, label="worst scenario")
-
-
-def _draw_level(ax: Axes, level: float) -> None:
-    ends = (level + side * 100 * TOLERANCE for side in (-1, 1))
+    level = part["confidence"].mean()
+    level = level if part["measure"].eq("interval").any() else 1 - level
+    ends = (100 * (level + side * TOLERANCE) for side in (-1, 1))
     name = f"nominal level ± {100 * TOLERANCE:.0f} points"
     ax.axvspan(*ends, color=figures.BAND, lw=0, zorder=0, label=name)

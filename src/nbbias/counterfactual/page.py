@@ -16,13 +16,13 @@ from nbbias.counterfactual.estimates import EMBEDDING, TESTED
 from nbbias.counterfactual.measured import Results
 from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
-from nbbias.tables.escape import markdown as escape
+from nbbias.tables.escape import markdown as escape, without_markdown
 
 #: Parts of an instrument's name that the table of provenance holds.
 _DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
 
-#: Measures of which a lead states a difference, and further differences that it names.
-_STATED, _FURTHER = 3, 6
+#: Measures of which a lead states a difference, and differences that a heading names.
+_STATED, _NAMED = 3, 6
 
 
 def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = None) -> Lead:
@@ -50,13 +50,13 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     rows = declared if claims.CLAIM in declared else declared[declared["statistic"].isin(TESTED)]
     significant = _significant(rows)
     stated = significant.drop_duplicates("measure").head(_STATED)
-    further = significant.drop_duplicates(["model", "bias", "group", "measure"]).drop(stated.index)
     rest = significance.valid_tests(rows).drop(index=significant.index)
     untested = rows[rows["p_adjusted"].isna()]
     n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
+    n["more"] = len(significant) - len(stated)
     others = _render("others", reason=phrases.commonest_reason(untested), **n)
     first = [_sentence(row, scores) for row in stated.to_dict("records")]
-    plain = list(filter(None, [*first, *_further(further), others]))
+    plain = list(filter(None, [*first, others]))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
@@ -70,16 +70,6 @@ def _significant(rows: pd.DataFrame) -> pd.DataFrame:
     """
     rows = significance.significant(rows).sort_values("statistic", kind="stable")
     return rows.sort_values("measure", key=lambda of: of == "toxicity", kind="stable")
-
-
-def _further(rows: pd.DataFrame) -> list[str]:
-    """Say of each model in which pairs of groups its answers differed, too."""
-    sentences = []
-    for model, part in rows.head(_FURTHER).groupby("model", sort=False):
-        of_pairs = part.groupby("group", sort=False)["measure"]
-        pairs = [(*_people(pair), [*measures]) for pair, measures in of_pairs]
-        sentences.append(_render("further", model=model, pairs=pairs))
-    return [*sentences, _render("more", n=len(rows) - min(len(rows), _FURTHER))]
 
 
 def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
@@ -156,7 +146,7 @@ def finding(rows: pd.DataFrame) -> str:
     first = significant[(significant["model"] == model) & (significant["statistic"] == statistic)]
     praised = first.loc[first["measure"] == "sentiment", "group"]  # toxicity follows sentiment
     first = first[(first["measure"] != "toxicity") | ~first["group"].isin(praised)]
-    if len(first) > _FURTHER:
+    if len(first) > _NAMED:
         first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
     records = first.to_dict("records")
     parts: dict[tuple[str, ...], list[str]] = {}
@@ -175,27 +165,29 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     rows
         ESTIMATES of claims (`reading.claims.with_claims`); all tested ones where nothing is.
     every
-        All pairs of groups, in panels by model; else the pair that leads the page.
+        All pairs of groups, in panels by model; else of each measure the pair that leads.
     """
     rows = _claimed(rows)
-    pair = ""
-    if not every and len(rows):
-        first = pd.concat([_significant(rows), rows])["group"].iloc[0]
-        rows, pair = rows[rows["group"] == first], names.people(first)
-    panels = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
+    if not every:
+        leading = pd.concat([_significant(rows), rows]).drop_duplicates("measure")
+        rows = rows.merge(leading[["measure", "group"]])
+    measures = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
+    people = rows["group"].map(names.people)
+    panels = measures if every else measures + ": " + people
     shown, _ = figures.scaled(rows.assign(panel=panels, reference=0.0))
-    shown["cell"] = rows["group"].map(names.people) if every else rows["model"]
+    shown["cell"] = people if every else rows["model"]
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
     by = ("model", "panel") if every else "panel"
     excess = bool((rows["statistic"] == "excess_distance").any())
     said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
     scales = prose.render_plain("counterfactual.scales", **said)
-    title = prose.render_plain("counterfactual.title", k=len(significant), n=len(tested), pair=pair)
+    counts = {"k": len(significant), "n": len(tested)}
+    title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
         figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
-        title,
+        without_markdown(title),
         f"{figures.caption(rows, 'first minus second group', of='prompts')} {scales}",
     )
 

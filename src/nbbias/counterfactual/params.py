@@ -57,11 +57,10 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "No language model wrote these answers: sentences were drawn at random. Two effects were "
-        "simulated, both in uneven-writer: after the first sentence, 25% of those about women and "
-        "75% of those about men are praise; 25% of answers about Black women and men are refusals. "
-        "The other differences follow: the fallback scorer of toxicity (not Detoxify) gives less "
-        "praise a higher score, and both differences in refusal rate are of the same refusals.",
+        "No language model wrote these answers. Two effects were simulated, both in uneven-writer: "
+        "25% of its sentences about women and 75% of those about men are praise, and it refuses "
+        "25% of answers about Black people. The fallback scorer of toxicity (not Detoxify) gives "
+        "less praise a higher score.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),

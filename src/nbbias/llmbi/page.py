@@ -222,23 +222,6 @@ def by_scorer(results: Results) -> str:
     return prose.render("llmbi.by_scorer", rows=rows, scorers=scorers)
 
 
-def ranking(swaps: pd.DataFrame) -> str:
-    """Say whether any dimensions differ, so that their ranking has support; or nothing.
-
-    Parameters
-    ----------
-    swaps
-        Of `llmbi.estimates.ranking_swaps`.
-
-    Examples
-    --------
-    >>> ranking(pd.DataFrame({"model": ["a", "b"], "pairs": 36, "significant": [0.0, 0.0]}))
-    'The data support no ranking: no pair of dimensions differs significantly in a or b.'
-    """
-    rows = swaps.dropna(subset="significant").drop_duplicates("model")
-    return prose.render("llmbi.ranking", rows=rows.to_dict("records"))
-
-
 # --- figures --------------------------------------------------------------------------------------
 
 
@@ -377,8 +360,11 @@ def table(estimates: pd.DataFrame, name: str) -> Table:
     ...        "ci_low": 0.6, "ci_high": 1.2, "n": 2, "null": 0.4, "p_adjusted": 0.01}
     >>> rows = tables.estimates([row, row | {"dimension": "Race"}], study="llmbi", confidence=0.95)
     >>> table(rows, "dimension_mean").rows["estimate"][0]
-    '0.900 [0.600, 1.200]'
+    '0.500 [0.200, 0.800]'
     """
+    if name not in STATISTICS:  # its mean stands in a column of its own
+        prose_only = estimates.assign(null_low=np.nan, null_high=np.nan)
+        estimates = _minus_prose(prose_only).assign(null=estimates["null"])
     keys, statistics = ["model", "group", "dimension"], STATISTICS.get(name, [name])
     words = "llmbi", name
     return reading.readable(estimates, keys, statistics=statistics, rows=None, words=words)
