@@ -173,7 +173,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
         rows = rows.merge(leading[["measure", "group"]])
     measures = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
     people = rows["group"].map(names.people)
-    panels = measures if every else measures + ": " + people
+    panels = measures if every else [": ".join(pair) for pair in zip(measures, people, strict=True)]
     shown, _ = figures.scaled(rows.assign(panel=panels, reference=0.0))
     shown["cell"] = people if every else rows["model"]
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
