@@ -126,7 +126,8 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
     test = wide["found"]["test"] + (" (" + wide["at"]["test"] + ")").where(elsewhere, "")
     columns = {"at": at, "interval": wide["found"]["interval"], "test": test}
     result = pd.DataFrame(columns).reset_index()
-    result["instead"] = [names.calibrated(*key, "instead") for key in result[_KEYS].to_numpy()]
+    keys = result[_KEYS].to_numpy()
+    result["instead"] = [names.calibrated(of, name, task, "instead") for of, name, task in keys]
     result.insert(0, "measure", name_statistics(result).map(prose.capitalize))
     return result.drop(columns=_KEYS)
 
