@@ -47,7 +47,7 @@ def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
     html = re.sub(r"<style>.*?</style>", "", str(made.data), flags=re.DOTALL)
     assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
     assert (
-        "share of gendered words: −" in html and "percentage points, answer minus original" in html
+        "share of gendered words: −" in html and "percentage points, generated minus human" in html
     )
     assert "<mark " in html and "x-score" not in html and "<details" not in html
 
