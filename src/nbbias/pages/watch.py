@@ -7,7 +7,7 @@ evidence of either (`stats.drift_evidence`) is valid after every run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,15 +24,6 @@ from nbbias.reading.tables import estimate_cell, table_html
 from nbbias.tables import NbbiasError, visible
 
 Row = dict[str, Any]
-
-#: The verdict by what was shown to drift; the first is the most important.
-VERDICTS = {
-    ("system", "judge"): "both",
-    ("system",): "system",
-    ("judge",): "judge",
-    ("system or judge",): "system or judge",
-    (): "nothing yet",
-}
 
 #: Files of texts: those of anchors must not change.
 _TEXTS = ("generations_path", "answers_path", "labelled_path")
@@ -116,14 +107,15 @@ def watch(runs: Path, anchors: Path | None = None, *, margin: float | None = Non
             claim | {"of": of, "margin": bound, **_test(part, bound, threshold, confidence)}
             for of, part in parts.items()
         ]
-        verdict = VERDICTS[tuple(row["of"] for row in tested if row["reached"])]
+        verdict = _verdict([row["of"] for row in tested if row["reached"]])
         rows += [row | {"verdict": verdict} for row in tested]
     table = pd.DataFrame(rows)
     if not table["n"].any():
         raise NbbiasError(str(anchors or runs), f"the runs have no {last.study.called} in common")
-    verdict = next(name for name in VERDICTS.values() if (table["verdict"] == name).any())
+    drifted = table[table["reached"] > 0]
+    verdict = _verdict(drifted["of"].unique())
     study = str(last.manifest["study"])
-    k = int((table["verdict"] == verdict).sum() // len(parts))
+    k = drifted["key"].nunique()
     said = {"study": study, "n_runs": len(series), "k": k, "n": len(claims)}
     return Watch(
         study=study,
@@ -138,6 +130,11 @@ def watch(runs: Path, anchors: Path | None = None, *, margin: float | None = Non
         ],
         status=int(verdict != "nothing yet"),
     )
+
+
+def _verdict(drifted: Collection[str]) -> str:
+    """Return the verdict, given the parts that drifted."""
+    return "both" if len(drifted) == 2 else next(iter(drifted), "nothing yet")
 
 
 def _name(run: changes.Run) -> str:
@@ -248,7 +245,6 @@ def _readable(result: Watch) -> pd.DataFrame:
         cells = {"claim": row["name"], "verdict": row["verdict"], "part": row["of"]}
         cells["drift"] = prose.render_plain("watch.drift", **said)
         cells["evidence"] = _evidence(row["path"][-1])
-        cells["highest"] = _evidence(row["path"].max())
         cells["change"] = estimate_cell(names.scaled(row, decimals=2)).replace("%", " pp")
         rows.append(cells | {"N": f"{row['n']:,}"})
     return pd.DataFrame(rows)
@@ -269,22 +265,26 @@ def write(result: Watch, target: Path) -> Path:
     """Write the page of a watch, whole or not at all."""
     figures.use_style()
     drawn = result.rows[result.rows["name"].isin(result.rows["name"].unique()[:_PANELS])]
-    image = tables.svg(figures.panels(drawn, _draw(result.threshold), by="name", columns=2))
+    image = tables.svg(figures.panels(drawn, _draw(drawn, result.threshold), by="name", columns=2))
     reached = result.rows[result.rows["reached"] > 0].sort_values("reached", kind="stable")
     title = prose.render_plain("watch.title", first=next(iter(reached.to_dict("records")), None))
     words = {"title": title, "alt": f"{title}: a line for each part, a panel for each claim."}
     values: Row = {"watch": result, "figure": tables.embed_figure(image, words)}
     n_claims = result.rows["name"].nunique()
     values |= {"threshold": _evidence(result.threshold), "n_claims": n_claims}
-    values["alpha"] = f"{n_claims / 10**result.threshold:.2g}"
+    alpha = n_claims / 10**result.threshold
+    values["alpha"] = f"{alpha:.2g}"
     values["anchored"] = result.rows["of"].eq("judge").any()
-    values["table"] = table_html(Table(_readable(result), ""))
+    labels = {"change": f"change [{1 - alpha:.0%} CI]"}
+    values["table"] = table_html(Table(_readable(result), "", labels=labels))
     html = templates.render("watch.html.j2", **page.assets(), **values)
     return tables.write(target, page.finished(html))
 
 
-def _draw(threshold: float) -> figures.Draw:
-    """Return a function that draws the evidence for a claim after each run, and its threshold."""
+def _draw(whole: pd.DataFrame, threshold: float) -> figures.Draw:
+    """Return a function that draws the evidence for a claim after each run, on one scale."""
+    ends = np.clip(np.concatenate([*whole["path"], [threshold]]), *_DRAWN)
+    scale = 10 ** (ends.min() - 0.2), 10 ** (ends.max() + 0.2)
 
     def draw(rows: pd.DataFrame, ax: Axes) -> None:
         for row in rows.to_dict("records"):
@@ -292,7 +292,7 @@ def _draw(threshold: float) -> figures.Draw:
             evidence = 10 ** np.clip(row["path"], *_DRAWN)
             ax.plot(run, evidence, _STYLES[row["of"]], lw=1.8, label=row["of"])
         ax.axhline(10**threshold, color=figures.MUTED, ls="--", lw=1, label="threshold")
-        ax.set(yscale="log", xlabel="run", ylabel="evidence of a drift (e-value)")
+        ax.set(yscale="log", ylim=scale, xlabel="run", ylabel="evidence of a drift (e-value)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
     return draw
