@@ -83,7 +83,9 @@ def test_later_runs_change_no_score_and_constant_values_have_none() -> None:
     assert stats.drift_scores(values.iloc[:, :5]).tolist() == whole[:4].tolist()
     more = pd.concat([values, pd.DataFrame({6: [1.0, 2.0]}, index=[90, 91])])  # new units
     assert stats.drift_scores(more).tolist() == whole.tolist()
-    assert stats.drift_scores(pd.DataFrame(np.ones((9, 4)))).tolist() == [0, 0, 0]
+    constant = np.repeat(rng.normal(size=(30, 1)), 8, axis=1)
+    rounded = constant + rng.choice([0, 1e-15], constant.shape)
+    assert stats.drift_scores(pd.DataFrame(rounded)).tolist() == [0.0] * 7
     assert stats.drift_scores(values.iloc[:1]).tolist() == [0.0] * 6
 
 

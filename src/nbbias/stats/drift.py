@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import special
 
 from nbbias.stats.inference import InferenceSettings
+from nbbias.stats.intervals import ROUNDING
 
 #: Standard deviation of the prior of a drift, in standard errors of one look.
 _PRIOR = 2.0
@@ -62,7 +63,7 @@ def _score(values: np.ndarray, inference: InferenceSettings) -> float:
     counts = np.isfinite(values).sum(axis=1)
     used = np.isfinite(values[:, -1]) & (counts > 1)
     values, counts = values[used], counts[used]
-    if len(values) < 2 or not np.nanvar(values, axis=1).any():
+    if len(values) < 2 or (np.nanmax(values, axis=1) - np.nanmin(values, axis=1)).max() < ROUNDING:
         return 0.0
     rng = np.random.default_rng([inference.seed, values.shape[1]])
     order = np.argsort(np.isnan(values), axis=1, kind="stable")
