@@ -207,8 +207,8 @@ def test_labels_of_rounds_replace_the_detectors_errors(tmp_path: Path) -> None:
     drawn["probability"] = 20 / sheet.groupby("cell")["text_id"].transform("size")
     truth = answers["refused"].astype(bool)
     people = [
-        drawn.assign(refused=truth),
-        drawn.assign(refused=truth.where(truth.index % 7 > 0, ~truth)),
+        drawn.assign(refused=truth, annotator="ann"),
+        drawn.assign(refused=truth.where(truth.index % 7 > 0, ~truth), annotator="bob"),
     ]
     path = tmp_path / "sheet.csv"
     pd.concat(people).to_csv(path, index=False)

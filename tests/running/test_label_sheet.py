@@ -100,6 +100,18 @@ def test_answers_are_drawn_in_rounds_and_a_run_has_the_same_estimate(
         mark = table["text_id"].map(marks).astype(int)
         wrong = (table["annotator"] == "bob") & (table.index % 10 == 0)
         table.assign(biased=mark.where(~wrong, 1 - mark)).to_csv(sheet, index=False)
+    whole = pd.read_csv(sheet, dtype=str)
+    first = whole["text_id"].eq(whole["text_id"].iloc[0])
+    for edited, message in (
+        (whole[~first], "rows of round 1 or answers were added or removed"),
+        (pd.concat([whole, whole.head(1)]), "two labels by one person"),
+        (whole.assign(probability=whole["probability"].mask(first, "0")), "expected a number abov"),
+    ):
+        edited.to_csv(sheet, index=False)
+        refused = command("label", path, *options)
+        assert refused.returncode == 2 and message in " ".join(refused.stderr.split())
+        pd.testing.assert_frame_equal(pd.read_csv(sheet, dtype=str), edited.reset_index(drop=True))
+    whole.to_csv(sheet, index=False)
     printed = command("label", path, *options)
     assert "narrow enough" in printed.stdout and "agreement" in printed.stdout
     results = biasalert.measure(

@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import stats
+from nbbias import stats, tables
 
 Annotate = Callable[[pd.Index], pd.Series]
 
@@ -45,6 +45,31 @@ def test_a_label_counts_by_the_rounds_in_which_its_text_could_be_drawn() -> None
         parts[1] / (0.25 * response),
     ]
     assert weight[:4].tolist() == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [
+        ("probability", 0.0, "above 0"),
+        ("probability", 1.5, "at most 1"),
+        ("probability", None, "above 0"),
+        ("round", 0, "without a gap"),
+        ("round", 4, "without a gap"),
+        ("round", None, "two rounds"),
+        ("annotator", "bob", "two labels by one person"),
+    ],
+)
+def test_a_sheet_whose_draw_was_edited_is_refused(column: str, value: object, message: str) -> None:
+    rows = [[name, person, 1 + (name == "c")] for name in "abc" for person in ("ann", "bob")]
+    sheet = pd.DataFrame(rows, columns=["text_id", "annotator", "round"])
+    sheet = sheet.assign(biased=True, probability=0.5).astype({"round": "Int64"})
+    cells = pd.Series("m", index=list("abcd"))
+    assert stats.summarize_labels(sheet, "biased", cells=cells)["raters"].eq(2).all()
+    sheet.loc[0, column] = value
+    with pytest.raises(tables.NbbiasError, match=message):
+        stats.summarize_labels(sheet, "biased", cells=cells, where="s.csv")
+    # Labels of other texts are left aside.
+    stats.summarize_labels(sheet, "biased", cells=cells.drop("a"))
 
 
 def test_weights_are_1_on_average_whatever_the_probabilities() -> None:

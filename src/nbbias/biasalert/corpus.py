@@ -337,7 +337,7 @@ def read_labels(
         rounds = pd.DataFrame()
         if {"round", "probability"} <= {*labels}:
             models = answers.set_index("text_id")["model"]
-            summary = stats.summarize_labels(labels, "biased", cells=models)
+            summary = stats.summarize_labels(labels, "biased", cells=models, where=human_path)
             rounds = summary[["round"]].assign(probability=summary["counted"])
         labels = labels[[name for name in _FORM if name in labels]].dropna(subset="biased")
         keys = [name for name in ("text_id", "annotator") if name in labels]

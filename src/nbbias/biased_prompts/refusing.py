@@ -44,6 +44,7 @@ _ROUND = "label_round"
 #: A sheet of it.
 _SHEET = {"text_id": Column("text", needed=True), "refused": Column("flag", needed=True)}
 _SHEET |= {"round": Column("count", needed=True), "probability": Column("number", needed=True)}
+_SHEET |= {"annotator": Column("text")}
 
 #: Ends the name of a rate, or its change, from labels of some answers and verdicts on all; and of
 #: its interval where either of two people may be wrong.
@@ -99,7 +100,8 @@ def add_labels(answers: pd.DataFrame, path: str) -> pd.DataFrame:
         No answer is labelled.
     """
     asked, sheet = to_label(answers), tables.read_table(path, _SHEET)
-    labels = stats.summarize_labels(sheet, "refused", cells=asked.set_index("text_id")["cell"])
+    cells = asked.set_index("text_id")["cell"]
+    labels = stats.summarize_labels(sheet, "refused", cells=cells, where=path)
     if not labels["raters"].any():
         raise DataError(path, "no answer of this run is labelled; fill the column refused")
     table = asked[["text_id"]].join(labels, on="text_id")

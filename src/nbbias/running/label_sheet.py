@@ -28,6 +28,10 @@ _FORM |= {"round": Column("count", needed=True), "probability": Column("number",
 #: the share of a round that has labels before the next is drawn.
 _ROUNDS, _LABELLED = 2, 0.5
 
+#: Why labels of answers may not be a random sample.
+_CHANGED = "rows of round 1 or answers were added or removed since it was drawn; restore them, or "
+_CHANGED += "begin a new sheet (--out)"
+
 
 def write_sheet(
     target: Path,
@@ -133,7 +137,11 @@ def draw_round(
     if path.exists():
         sheet = tables.read_table(path, _FORM | {verdict: Column("flag", needed=True)}, rest=True)
     cells = answers.set_index("text_id")["cell"]
-    labels = stats.summarize_labels(sheet, verdict, cells=cells).drop(columns="cell")
+    labels = stats.summarize_labels(sheet, verdict, cells=cells, where=str(path))
+    first = labels[labels["round"] == 1].groupby("cell")["probability"].agg(["size", "sum"])
+    if not np.allclose(first["sum"] * cells.value_counts()[first.index], first["size"] ** 2):
+        raise NbbiasError(str(path), _CHANGED)
+    labels = labels.drop(columns="cell")
     # An answer is biased where half of its annotators say so; refusals may count by halves.
     of_two = labels[["low", "high"]].mean(axis=1) if verdict == "refused" else labels["mean"]
     labels["label"] = of_two if verdict == "refused" else of_two.ge(0.5).where(of_two.notna()) * 1.0

@@ -18,7 +18,7 @@ from sklearn.linear_model import LogisticRegression
 
 from nbbias.stats import intervals
 from nbbias.stats.estimate import Estimate
-from nbbias.tables import CONFIDENCE
+from nbbias.tables import CONFIDENCE, DataError
 
 #: Why an interval cannot hold whichever of two people is right.
 ONE_PERSON = "no answer has the labels of two people, so their errors are not known"
@@ -238,18 +238,22 @@ def draw_round(texts: pd.DataFrame, *, size: int, seed: int) -> pd.Series:
     return chance[np.diff(np.floor(place * (1 + intervals.ROUNDING))) > 0]
 
 
-def summarize_labels(sheet: pd.DataFrame, verdict: str, *, cells: pd.Series) -> pd.DataFrame:
+def summarize_labels(
+    sheet: pd.DataFrame, verdict: str, *, cells: pd.Series, where: str = "labels"
+) -> pd.DataFrame:
     """Return what people say of each text of a sheet that was drawn in rounds.
 
     Parameters
     ----------
     sheet
         One row per text and person: `text_id`, the verdict (true, false or missing), `round` and
-        `probability` (in its round).
+        `probability` (in its round); where several people label, `annotator`.
     verdict
         The column of the verdict.
     cells
         The cell (such as the model) of every text, by its id; labels of other texts are left aside.
+    where
+        What errors name: the sheet's file.
 
     Returns
     -------
@@ -258,17 +262,39 @@ def summarize_labels(sheet: pd.DataFrame, verdict: str, *, cells: pd.Series) -> 
         their `mean` over people, and the number of `raters`; `cell`, and `counted`, the probability
         by whose inverse the label counts (`label_probability`).
 
+    Raises
+    ------
+    DataError
+        Rounds or probabilities are not those of a draw, or a person labelled a text twice.
+
     Examples
     --------
     >>> sheet = pd.DataFrame({"text_id": ["a", "a"], "biased": [True, False], "round": 1})
-    >>> cells = pd.Series("m", index=["a", "b"])
-    >>> row = summarize_labels(sheet.assign(probability=0.5), "biased", cells=cells).loc["a"]
+    >>> sheet = sheet.assign(probability=0.5, annotator=["ann", "bob"])
+    >>> row = summarize_labels(sheet, "biased", cells=pd.Series("m", index=["a", "b"])).loc["a"]
     >>> row[["low", "high", "mean", "raters", "counted"]].astype(float).tolist()
     [0.0, 1.0, 0.5, 2.0, 0.5]
     """
     marks = sheet.assign(mark=sheet[verdict].astype("Float64").astype(float))
+    marks = marks[marks["text_id"].isin(cells.index)]
     texts = marks.groupby("text_id", sort=False)
     drawn = texts[["round", "probability"]].first().astype(float)
+    rounds = drawn["round"].groupby(cells.reindex(drawn.index)).agg(["min", "max", "nunique"])
+    faults = {
+        "column probability: expected a number above 0, and at most 1": ~(
+            marks["probability"].between(0, 1, inclusive="right")
+        ),
+        "column round: rounds of a model are 1, 2, 3 … without a gap": rounds["min"].ne(1)
+        | rounds["max"].ne(rounds["nunique"]),
+        "a text has two rounds, or two probabilities": texts[["round", "probability"]]
+        .nunique(dropna=False)
+        .ne(1),
+        "a text has two labels by one person; name people in column annotator": marks.dropna(
+            subset="mark"
+        ).duplicated([name for name in ("text_id", "annotator") if name in marks]),
+    }
+    if breaches := [fault for fault, there in faults.items() if there.to_numpy().any()]:
+        raise DataError(where, breaches)
     drawn = drawn.join(texts["mark"].agg(low="min", high="max", mean="mean", raters="count"))
     drawn = drawn.join(cells.rename("cell"), how="inner")
     return drawn.assign(counted=label_probability(drawn, cells.value_counts()))
