@@ -21,7 +21,7 @@ def check(chosen: Any) -> list[str]:
     >>> biased_prompts.check(biased_prompts.params.BiasedPrompts(levels=["word"]))
     []
     """
-    problems = news.inputs.instruments(chosen)
+    problems = news.check_instruments(chosen)
     neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
     excluded: list[str] = []
@@ -34,7 +34,7 @@ def check(chosen: Any) -> list[str]:
         if corpus.EVERY in sources and len(sources) > 1:
             why = f"stands for all sources together: rename it; sources are {sources[:3]}"
             problems.append(tables.DataError("generations", f"the source {corpus.EVERY!r} {why}"))
-        excluded = news.inputs.paired(problems, originals, generations if asked is None else asked)
+        excluded = news.corpus.paired(problems, originals, generations if asked is None else asked)
         nameable = [_cells(generations, neutral, biased), _groups(chosen)]
         tables.attempt(problems, params.check_claims, chosen, nameable)
     tables.refuse(problems)
@@ -43,7 +43,7 @@ def check(chosen: Any) -> list[str]:
 
 def _cells(generations: pd.DataFrame, neutral: str, biased: str) -> pd.DataFrame:
     """Return the cells of a corpus, of what one prompt changes of the other, and of all sources."""
-    cells = news.inputs.cells(generations)
+    cells = news.corpus.cells(generations)
     changes = [cells.assign(prompt=name) for name in (f"{biased} − {neutral}", "biased − neutral")]
     both = pd.concat([cells, *changes])
     return pd.concat([both, both.assign(source=corpus.EVERY)])
@@ -51,7 +51,7 @@ def _cells(generations: pd.DataFrame, neutral: str, biased: str) -> pd.DataFrame
 
 def _groups(chosen: Any) -> pd.DataFrame:
     """Return each bias with its groups, and that a headline names none."""
-    groups = news.inputs.groups(chosen)
+    groups = news.corpus.groups(chosen)
     nobody = groups.drop_duplicates("bias").assign(group=corpus.NOBODY)
     return pd.concat([groups, nobody])
 

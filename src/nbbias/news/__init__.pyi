@@ -6,7 +6,6 @@ from . import (
     diversity as diversity,
     explore as explore,
     fits as fits,
-    inputs as inputs,
     labels as labels,
     measured as measured,
     params as params,
@@ -29,9 +28,10 @@ from .corpus import (
     read as read,
     second_texts as second_texts,
 )
-from .inputs import check as check
 from .measured import (
     Results as Results,
+    check as check,
+    check_instruments as check_instruments,
     measure as measure,
     measure_corpus as measure_corpus,
     read_corpus as read_corpus,

@@ -15,6 +15,9 @@ from nbbias.tables import Column, ContractError, DataError, NbbiasError, columns
 
 SAMPLE_SEED = 2024
 
+#: More prompts than these, with fewer than three answers each, are hardly conditions.
+_PROMPTS = 5
+
 #: What identifies an article, and what identifies a cell of the study.
 ARTICLE = ["source", "article_id"]
 CELL = ["source", "model", "prompt"]
@@ -165,6 +168,36 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     return table[["pair_id", *columns]]
 
 
+def paired(
+    problems: list[NbbiasError], originals: pd.DataFrame, generations: pd.DataFrame
+) -> list[str]:
+    """Pair the two sides of a corpus; add what forbids it to the problems, return what is lost."""
+    pairs = tables.attempt(problems, pair, originals, generations)
+    if pairs is None:
+        return []
+    tables.attempt(
+        problems,
+        tables.require_measurable,
+        pairs["model"],
+        pairs["lost"].isna(),
+        where="generations",
+    )
+    orphans = int((pairs["lost"] == "no original").sum())
+    warnings = [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []
+    prompts = pairs["prompt"].nunique()
+    if prompts > max(_PROMPTS, len(pairs) / 3):
+        warnings.append(
+            f"{len(pairs)} answers stand under {prompts} prompts, each of which is measured alone; "
+            "a column of whole prompts is left out by 'generations.csv?prompt='"
+        )
+    return warnings
+
+
+def cells(generations: pd.DataFrame) -> pd.DataFrame:
+    """Return the cells of a corpus: each source, model and prompt that answers are of."""
+    return generations[CELL].drop_duplicates()
+
+
 def second_texts(originals: pd.DataFrame) -> pd.DataFrame:
     """Pair the further human texts on a story with its first one.
 
@@ -308,6 +341,12 @@ def lexicon(biases: Sequence[str], **lists: Any) -> pd.DataFrame:
     ['female', 'male']
     """
     return text.lexicons.expand(text.lexicons.load_all(biases, **lists))
+
+
+def groups(chosen: Any) -> pd.DataFrame:
+    """Return each bias with its groups."""
+    lists = text.lexicons.load_all(chosen.biases, **chosen.lists())
+    return lists[["bias", "group"]].drop_duplicates()
 
 
 def annotate(pairs: pd.DataFrame, *, lexicon: pd.DataFrame) -> Read:

@@ -1,4 +1,4 @@
-"""The study's pipeline: articles in, tables out."""
+"""The study's pipeline: articles in, tables out; and what it reads, checked before it starts."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from nbbias.news import (
     labels,
     sample,
     scoring,
+    sizes,
     tone,
     topics,
     words,
@@ -28,6 +29,49 @@ from nbbias.news.corpus import CELL, Read
 from nbbias.news.explore import lexicon as explored
 from nbbias.news.params import News, NewsBias
 from nbbias.params import NONE, Input
+from nbbias.tables import NbbiasError
+from nbbias.text import toxicity
+
+
+def check(chosen: Any) -> list[str]:
+    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.check(news.params.NewsBias(levels=["word"]))
+    ['1 of 361 answers have no original']
+    """
+    problems = check_instruments(chosen)
+    sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
+    warnings: list[str] = []
+    if sides:
+        warnings = corpus.paired(problems, *sides)
+        there = [corpus.cells(sides[1]), corpus.groups(chosen)]
+        tables.attempt(problems, params.check_claims, chosen, there)
+        if chosen.labels_path != NONE:
+            tables.attempt(problems, _check_labels, chosen, sides)
+        tables.attempt(problems, sizes.facts, chosen.models_path)
+    tables.refuse(problems)
+    return warnings
+
+
+def _check_labels(chosen: Any, sides: tuple[pd.DataFrame, pd.DataFrame]) -> None:
+    """Refuse labels that are none, or of other texts than these."""
+    sheet = labels.read_sheet(chosen.labels_path)
+    pairs = corpus.pair(*sides)
+    there = pairs.loc[pairs["lost"].isna(), ["original_text", "generated_text"]]
+    lexicon = corpus.lexicon(chosen.biases, **chosen.lists())
+    texts = pd.Series(there.to_numpy().ravel(), dtype=object)
+    labels.drawn_here(sheet, texts, lexicon, where=chosen.labels_path)
+
+
+def check_instruments(chosen: Any) -> list[NbbiasError]:
+    """Return what is wrong with the names of instruments that a run would use."""
+    problems: list[NbbiasError] = []
+    if "sentence" in chosen.levels:
+        tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
+    return problems
 
 
 class Corpus(NamedTuple):
