@@ -21,7 +21,7 @@ def check(chosen: Any) -> list[str]:
     >>> biased_prompts.check(biased_prompts.params.BiasedPrompts(levels=["word"]))
     []
     """
-    problems = news.check_instruments(chosen)
+    problems = news.measured.check_instruments(chosen)
     neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
     excluded: list[str] = []

@@ -31,7 +31,6 @@ from .corpus import (
 from .measured import (
     Results as Results,
     check as check,
-    check_instruments as check_instruments,
     measure as measure,
     measure_corpus as measure_corpus,
     read_corpus as read_corpus,
