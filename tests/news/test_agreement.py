@@ -55,11 +55,18 @@ def test_what_the_scores_follow_is_said(follows: str) -> None:
     assert table.loc[table["dimension"] == "articles", "n"].max() <= PAIRS["article_id"].nunique()
 
 
-def test_one_scorer_is_not_measured() -> None:
+@pytest.mark.parametrize(
+    ("scorer", "biases"),
+    [("vader", ["gender", "race"]), ("vader", ["gender"]), ("combined", ["race"])],
+)
+def test_one_scorer_is_not_measured(scorer: str, biases: list[str]) -> None:
     scores = news.tone.pair_scores(
-        READ, news.scoring.score(READ, scorers=["vader"], toxicity_scorer="offline", swapped=False)
+        READ, news.scoring.score(READ, scorers=[scorer], toxicity_scorer="offline", swapped=False)
     )
-    measured = MEASURED[:1].assign(instrument=scores["instrument"].unique()[0])
+    scores = scores[scores["bias"].isin(biases)]
+    measured = MEASURED[:1].assign(
+        column=f"sentiment_{scorer}", instrument=scores["instrument"].unique()[0]
+    )
     table = news.agreement.estimates(scores, measured, confidence=0.95)
     heading, said = news.sentences.agreement(table)
     assert heading == "Agreement between scorers was not measured"

@@ -53,7 +53,7 @@ class Results(NamedTuple):
         `sentiment_term`), `score` (at least the penalty), `neutral`, the mean score of reference
         prose of its length, and `polarity_second`, its polarity by the second scorer.
     losses : DataFrame
-        By `model`, how many answers were `read`, `blank` and `scored`.
+        By `model`, how many answers were `read`, `blank`, `unreadable` and `scored`.
     second_scorer : DataFrame
         ESTIMATES with the second scorer behind B and S.
     ranking_swaps : DataFrame

@@ -166,20 +166,24 @@ def name_instrument(bias_scorer: str, sentiment_scorer: str) -> str:
 
 
 def count_losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
-    """Count answers by model: `read`, `blank` and `scored` (which add up), and `unknown`.
+    """Count answers by model: `read`, `blank`, `unreadable` and `scored`, and `unknown`.
 
-    `unknown` are scored answers without a word that the scorer knows: their score is P(D).
+    `unreadable` are answers in which the classifier knows no word in five; `unknown` are scored
+    answers without a word that the scorer knows: their score is P(D).
 
     Examples
     --------
-    >>> measured = pd.DataFrame({"model": "m", "n_assessed_textblob": [1, 0, 0],
-    ...                          "polarity_textblob": [0.5, 0.0, None]})
-    >>> count_losses(measured, scorer="textblob").to_dict("records")
-    [{'model': 'm', 'read': 3, 'blank': 1, 'scored': 2, 'unknown': 1}]
+    >>> measured = pd.DataFrame({"model": "m", "n": [1, 1, 0, 1], "n_assessed_s": [1, 0, 0, 1],
+    ...                          "polarity_s": [0.5, 0.0, None, None]})
+    >>> count_losses(measured, scorer="s").drop(columns="model").to_dict("records")
+    [{'read': 4, 'blank': 1, 'unreadable': 1, 'scored': 2, 'unknown': 1}]
     """
-    scored = measured[f"polarity_{scorer}"].notna()
-    counts = pd.DataFrame({"read": True, "blank": ~scored, "scored": scored})
+    scored, blank = measured[f"polarity_{scorer}"].notna(), measured["n"].eq(0)
+    counts = pd.DataFrame({"read": True, "blank": blank, "unreadable": ~scored & ~blank})
+    counts["scored"] = scored
     counts["unknown"] = scored & measured[f"n_assessed_{scorer}"].eq(0)
+    if not counts["unreadable"].any():
+        counts = counts.drop(columns="unreadable")
     return counts.astype(int).groupby(measured["model"], sort=False).sum().reset_index()
 
 

@@ -72,7 +72,8 @@ def estimates(
     'needs two traits by one method'
     """
     scorers = measured[measured["measure"] == "sentiment"]
-    used = ~scorers["column"].str.endswith(MASKED) & (scorers["column"] != _DERIVED)
+    scorers = scorers[~scorers["column"].str.endswith(MASKED)]
+    used = scorers["column"].ne(_DERIVED) | (len(scorers) == 1)
     wide = _shifts(scores[scores["instrument"].isin(scorers.loc[used, "instrument"])])
     index = wide.index.to_frame(index=False)
     cells = index.groupby(list(CELL)).ngroup()

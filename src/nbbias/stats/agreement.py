@@ -202,7 +202,8 @@ def multitrait_multimethod(
         reason = "no pair has enough units" if (kinds == kind).any() else _MISSING[kind]
         row = _jackknife(means[kind], n=n[kind], confidence=confidence)
         row = row if chosen.any() else row.replace(reason=reason)
-        rows.append({"statistic": f"{kind}_mean"} | row.row())
+        of_none = {"first": np.nan, "second": np.nan}
+        rows.append(of_none | {"statistic": f"{kind}_mean"} | row.row())
     first, second = PAIRS[:2]
     difference, fewer = means[first] - means[second], min(n[first], n[second])
     row = _jackknife(difference, n=fewer, confidence=confidence, correlation=False)
