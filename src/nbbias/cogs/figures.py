@@ -148,7 +148,7 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
         shades, texts = (
-            part.pivot(index="task", columns="cell", values=of).reindex(tasks)[people]
+            part.pivot(index="task", columns="cell", values=of).reindex(index=tasks, columns=people)
             for of in ("above", "text")
         )
         style = {"vmin": -most, "vmax": most, "annot_kws": {"size": 7}, "cbar": False}
