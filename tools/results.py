@@ -75,9 +75,9 @@ PAGES = {
     "crows_pairs": Page(
         "biasalert/crows_pairs",
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
-        "A classifier trained on RedditBias (not the one that nbbias ships) flags a stereotype and "
-        "its counterpart about another group almost equally often. Its flag rate does not count "
-        "stereotypes.",
+        "A classifier trained on RedditBias (not the one that nbbias ships) flags a stereotype "
+        "only {points:.0f} percentage points more often than its counterpart about another group: its "
+        "flag rate mostly follows the group. It does not count stereotypes.",
         data=("redditbias", "crows_pairs"),
         note=_TRAINED,
     ),
@@ -98,7 +98,8 @@ PAGES = {
         "intervals.",
         data=("llmfake",),
         note="Sources are `gossipcop` and `politifact`; models wrote from the headline "
-        "(`open_ended`), or from the article (`paraphrase`, `rewrite`).",
+        "(`open_ended`), or from the article (`paraphrase`, `rewrite`). Shares are the raw ones, "
+        "not those at equal length.",
     ),
     "gpt4": Page(
         "llmbi/gpt4_recorded",
@@ -182,8 +183,10 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     else:
         values["figure"] = copy_figure(name, run, finding["figure"])
         values["claims"] = list_claims(name, run)
-        if n := texts_by_model(pd.read_csv(run / "tables/claims.csv")):
+        claims = pd.read_csv(run / "tables/claims.csv")
+        if n := texts_by_model(claims):
             card["N"] = n
+        card["N"] += without_group_words(claims)
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
     rows += [("texts", plain(finding["texts"].get("told", "")))]
     rows += [("**not to conclude**", plain(card.get("not", "")))]
@@ -229,7 +232,10 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         )
     ]
     sentences = render("pairs", **values).strip().split("\n\n")
-    return {"sentences": sentences, "numbers": numbers, "claims": None}
+    page = PAGES["crows_pairs"]
+    means = page.means.format(points=100 * values["difference"]["estimate"])
+    page = page._replace(means=means)
+    return {"sentences": sentences, "numbers": numbers, "claims": None, "page": page}
 
 
 def draw_pairs(run: Path) -> dict[str, str] | None:
@@ -313,7 +319,14 @@ def assess_detector() -> dict[str, Any]:
         for of in ("accuracy", "sensitivity")
     }
     shown = table[table["method"] == detector.UNSEEN].to_dict("records")
-    return {"figure": picture, "rows": shown, "ends": ends, "instrument": detector.instrument()}
+    errors = stats.estimate_error_rates(detector.unseen())
+    widths = []
+    for flagged in (10, 30):
+        raw = stats.wilson(flagged / 100, 100, confidence=0.95)
+        rate = stats.correct_share(flagged / 100, 100, rates=errors, confidence=0.95)
+        widths.append({"flagged": flagged, **stats.worst_case(rate, raw, rates=errors).row()})
+    values = {"figure": picture, "rows": shown, "ends": ends, "widths": widths}
+    return values | {"instrument": detector.instrument()}
 
 
 def texts_in(rows: pd.DataFrame) -> list[str]:
@@ -387,6 +400,18 @@ def texts_by_model(claims: pd.DataFrame) -> str:
     if len(counts) < 2 or (counts["min"] != counts["max"]).any() or counts["min"].nunique() < 2:
         return ""
     return ", ".join(f"{n:,.0f} texts by {model}" for model, n in counts["min"].items())
+
+
+def without_group_words(claims: pd.DataFrame) -> str:
+    """Return how many pairs of texts a share leaves out, by bias; nothing without shares."""
+    shares = claims[claims["statistic"] == "share_difference"]
+    pairs = shares.drop_duplicates(["source", "model", "prompt", "bias"]).groupby("bias")
+    counts = [
+        f"{rows['n_lost'].sum():,.0f} of {rows[['n', 'n_lost']].sum().sum():,.0f} pairs ({bias})"
+        for bias, rows in pairs
+    ]
+    out = "; left out of shares, since the answer or the original has no group words: "
+    return out + ", ".join(counts) if counts else ""
 
 
 def quantity(row: dict[str, Any], of: str = "estimate") -> str:
