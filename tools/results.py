@@ -76,8 +76,9 @@ PAGES = {
         "biasalert/crows_pairs",
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
         "A classifier trained on RedditBias (not the one that nbbias ships) flags a stereotype "
-        "only {points:.0f} percentage points more often than its counterpart about another group: its "
-        "flag rate mostly follows the group. It does not count stereotypes.",
+        "only {points:.0f} percentage points more often than its counterpart about another group. "
+        "Its score mostly follows the group that is named: its flag rate does not count "
+        "stereotypes.",
         data=("redditbias", "crows_pairs"),
         note=_TRAINED,
     ),
