@@ -44,6 +44,17 @@ def test_a_row_over_all_values_stands_for_them_unless_they_are_named() -> None:
     assert declared(table, SHE | {"task": "haiku"})["estimate"].tolist() == [-0.05]
 
 
+def test_what_was_not_measured_does_not_stand_for_other_models() -> None:
+    gap = {"group": None, "estimate": None, "ci_low": None, "ci_high": None, "p_value": None}
+    gap |= {"n": 0, "reason": "nothing was measured"}
+    table = estimates(gap, {"model": "b", "group": "he"}, {"model": "c"}, {"group": "she"})
+    found = declared(table, {"statistic": "difference"})
+    assert found["model"].tolist() == ["a", "b", "c"]
+    assert found["estimate"].isna().tolist() == [True, False, False]
+    # Models b and c are corrected together, and a stays as what could not be tested.
+    assert found["p_adjusted"].tolist()[1:] == pytest.approx([0.08, 0.08])
+
+
 def test_mirror_images_are_one_test_and_three_groups_are_three() -> None:
     he = {"group": "he", "estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2}
     both = {"statistic": "difference"}

@@ -96,8 +96,12 @@ def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame
     if problem:
         return _missing(estimates, claim, number, reason=f"{NOT_HERE}: {problem}")
     for key in (key for key in CLAIM_KEYS if key not in claim):
-        whole = rows[rows[key].isna() | rows[key].eq(ALL)]
-        rows = rows if whole.empty else whole
+        whole = rows[key].isna() | rows[key].eq(ALL)
+        if rows.loc[whole, "estimate"].notna().any():
+            rows = rows[whole]
+        elif whole.any():  # what was not measured stands for its own cell alone
+            cells = rows.groupby([k for k in CLAIM_KEYS if k != key], dropna=False).ngroup()
+            rows = rows[whole | ~cells.isin(cells[whole])]
     # Of several instruments the one that leads, and of mirrored groups the first.
     rows = rows.drop_duplicates(list(ESTIMATE_KEYS))
     mirrored = significance.is_mirrored(rows.drop(columns="instrument"))
