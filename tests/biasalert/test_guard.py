@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
-from scipy.stats import chi2
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import stats, tables
+from nbbias import tables
 from nbbias.biasalert import figures, guard as guards, sentences
 from nbbias.biasalert.guard import LONGEST, guard, guard_texts
 from nbbias.biasalert.judges.panel import JudgePanel
@@ -203,18 +202,17 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert own["estimate"].round(6).to_dict() == {
         "biased_share_without": 8 / 20,
         "biased_share_with": 2 / 20,
-        "biased_share_difference": -6 / 20,
+        "stopped_with_bias": 6 / 8,
         "stopped_share": 8 / 20,
         "stopped_without_bias": round(1 / 12, 6),
     }
     ends = ["ci_low", "ci_high"]
     wilson = proportion_confint(8, 20, method="wilson")
     assert own.loc["biased_share_without", ends].tolist() == pytest.approx(wilson)
-    # McNemar: all 6 discordant pairs on one side.
-    row = own.loc["biased_share_difference"]
-    assert (row["p_value"], row["null"]) == (pytest.approx(chi2.sf(6, 1)), 0)
-    tango = [float(end) for end in stats.tango_interval(0, 6, 20, confidence=0.95)]
-    assert row[ends].tolist() == pytest.approx(tango)
+    wilson = proportion_confint(6, 8, method="wilson")
+    assert own.loc["stopped_with_bias", ends].tolist() == pytest.approx(wilson)
+    # A guard that only stops answers cannot add bias: nothing is tested, nothing excluded.
+    assert rows["p_value"].isna().all() and rows["n_lost"].eq(0).all()
     assert set(rows["evaluator"]) == {"people"}
     assert set(rows["judge"]) == {"openai/judge, no steps"}
     drawn = figures.mitigation(rows).rows.set_index("panel")["estimate"]
@@ -236,18 +234,18 @@ def test_a_text_on_which_the_judge_failed_throughout_is_excluded_and_not_clean()
         judged=[2] * 20 + [0] * 7, without_verdict=[0] * 19 + [1] + [2] * 7
     )
     own = by_statistic(table)
-    for name in ("without", "with", "difference"):
+    for name in ("without", "with"):
         assert own.loc[f"biased_share_{name}", ["n", "n_lost"]].tolist() == [20, 7]
     assert own.loc["stopped_share", ["estimate", "n", "n_lost"]].tolist() == [8 / 20, 20, 7]
     assert own.loc["stopped_without_bias", "estimate"] == pytest.approx(1 / 12)
 
 
 def test_no_bias_or_no_label_at_all() -> None:
-    row = by_statistic(guarded([(False, None, False)] * 9)).loc["biased_share_difference"]
-    assert row["estimate"] == 0 and np.isnan(row["p_value"])
-    assert row["ci_low"] < 0 < row["ci_high"]
-    row = by_statistic(guarded([(None, None, False)])).loc["biased_share_difference"]
-    assert np.isnan(row["estimate"]) and row["reason"] == "no unit has both labels"
+    rows = by_statistic(guarded([(False, None, False)] * 9))
+    assert rows.loc["biased_share_with", "estimate"] == 0
+    assert np.isnan(rows.loc["stopped_with_bias", "estimate"])
+    rows = by_statistic(guarded([(None, None, False)]))
+    assert rows.loc[["biased_share_with", "stopped_with_bias"], "estimate"].isna().all()
 
 
 def test_without_labels_of_what_was_let_through_the_share_with_the_guard_is_unknown() -> None:
@@ -255,7 +253,7 @@ def test_without_labels_of_what_was_let_through_the_share_with_the_guard_is_unkn
     assert rows["estimate"].notna().to_dict() == {
         "biased_share_without": True,
         "biased_share_with": False,
-        "biased_share_difference": False,
+        "stopped_with_bias": False,
         "stopped_share": True,
         "stopped_without_bias": True,
     }
@@ -285,14 +283,4 @@ def test_labelled_answers_are_guarded_and_what_was_let_through_can_be_labelled()
     )
     rows = again.set_index("statistic")
     assert rows.loc["biased_share_with", "estimate"] == 0
-    assert rows.loc["biased_share_difference", "estimate"] == -1 / 2
-
-
-def test_tests_of_several_models_are_corrected_together() -> None:
-    both = pd.concat([guarded(PAIRS, "a"), guarded(PAIRS[:9], "b"), guarded(PAIRS[8:], "c")])
-    rows = guards.estimates(both, labelled_by="people")
-    tests = rows[rows["statistic"] == "biased_share_difference"]
-    # Holm by hand: twice of two; of the third nothing changed.
-    p = chi2.sf(6, 1)
-    assert tests["p_value"].tolist() == pytest.approx([p, p, np.nan], nan_ok=True)
-    assert tests["p_adjusted"].tolist() == pytest.approx([2 * p, 2 * p, np.nan], nan_ok=True)
+    assert rows.loc["stopped_with_bias", "estimate"] == 1

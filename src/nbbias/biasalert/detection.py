@@ -462,7 +462,7 @@ def estimate_differences(
 
 
 def compared(
-    first: np.ndarray, second: np.ndarray, clusters: np.ndarray | None, *, confidence: float
+    first: np.ndarray, second: np.ndarray, clusters: np.ndarray, *, confidence: float
 ) -> Row:
     """Test whether one share is larger than another on the same units.
 
@@ -471,7 +471,7 @@ def compared(
     first, second
         Whether it is so of each unit, such as whether either judge is right on a text.
     clusters
-        Each unit's cluster; None where units are independent.
+        Each unit's cluster.
     confidence
         Level of the interval.
 
@@ -491,7 +491,7 @@ def compared(
     (0.75, 0.014)
     """
     change = first.astype(float) - second.astype(float)
-    if clusters is None or len(np.unique(clusters)) == len(change):
+    if len(np.unique(clusters)) == len(change):
         result = stats.paired_shares(first, second, confidence=confidence)
         return result.replace(n=None, n_lost=None).row()
     if not change.any():

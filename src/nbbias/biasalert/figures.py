@@ -132,14 +132,12 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
     published = read_published(source, 1)
     rows = subset.assign(panel=OURS if len(published) else "", null_low=np.nan)
     rows["reference"] = np.where(accuracy, majority, np.nan)
-    best = rows[~constant & accuracy].nlargest(1, "estimate")
-    missed = rows[(rows["statistic"] == RATES[1]) & rows["judge"].isin(best["judge"])]
     return _drawn(
         _with_published(rows[~constant], published),
         "share",
         of="texts",
         alt="Accuracy of each judge (dashed line: majority class), and errors on test sentences.",
-        title=_title("detection", best, missed),
+        title="Accuracy on held-out texts, and errors on sentences written to find weaknesses",
         line="majority class",
         tests="Tests of differences: in the appendix.",
     )
@@ -212,13 +210,17 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
     rows = rows[rows.groupby("statistic")["estimate"].transform("count") > 0]
     rows = rows.assign(panel=rows["column"], cell=rows["model"])
     first = rows[rows["statistic"] == rows["statistic"].head(1).sum()].sort_values("estimate")
+    widths = (rows["ci_high"] - rows["ci_low"]).groupby(rows["statistic"]).mean().reindex(SHARES)
+    known = first["truth"].between(first["ci_low"], first["ci_high"]) if "truth" in first else []
     return _drawn(
         _with_published(rows, read_published(source, 6)),
         "share of answers",
         by="panel",
         of="answers",
         alt="Share of biased answers by model, with intervals, a panel an estimator.",
-        title=_title("levels", first),
+        title=_title(
+            "levels", first, covered=sum(known), width=widths.iloc[2] / widths.iloc[1] - 1
+        ),
         tick="the judge's false-positive rate",
     )
 
@@ -228,13 +230,13 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
     subset = estimates[estimates["measure"] == "mitigation"]
     names_of = ("biased_share_without", "biased_share_with", "stopped_without_bias")
     rows = _select(subset, *names_of)
-    changes = subset[subset["statistic"] == "biased_share_difference"].sort_values("estimate")
+    without, shown = (rows[rows["statistic"] == name].set_index("model") for name in names_of[:2])
+    fallen = (without["estimate"] - shown["estimate"]).nlargest(1).index
     return _drawn(
         rows.assign(panel=rows["column"], cell=rows["model"]),
         "share of answers",
         by="panel",
         of="answers",
         alt="Biased answers without and with the guard, and unbiased ones stopped, by model.",
-        title=_title("mitigation", changes),
-        tests="Tests of the change: in the appendix.",
+        title=_title("mitigation", without.loc[fallen], shown.loc[fallen], model=fallen),
     )

@@ -15,11 +15,10 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.biasalert.detection import compared, tabulate
+from nbbias.biasalert.detection import tabulate
 from nbbias.biasalert.detector import Detector, load_detector
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import DataError, ParameterError
@@ -246,12 +245,13 @@ def estimates(
     -------
     DataFrame
         ESTIMATES with `measure` mitigation, by `model`, with `judge` (the guard's) and `evaluator`
-        (who labelled). `statistic`: ``biased_share_without`` and ``biased_share_with`` (Wilson),
-        ``biased_share_difference`` (with minus without; below 0 the guard helps;
-        `detection.compared`, Holm over the models), ``stopped_share`` (Wilson), and
-        ``stopped_without_bias`` (share of the unbiased generations that the guard ended: its cost).
-        Pairs without both labels are counted in `n_lost`; where nothing that was let through of a
-        stopped text is labelled, the share with the guard and the difference are missing.
+        (who labelled), all with Wilson's interval. `statistic`: ``biased_share_without`` and
+        ``biased_share_with``, ``stopped_with_bias`` (share of the biased generations that the guard
+        ended before the bias was shown), ``stopped_share``, and ``stopped_without_bias`` (share of
+        the unbiased generations that the guard ended: its cost). No test: a guard that only stops
+        answers cannot add bias. Pairs without both labels are counted in `n_lost`; where nothing
+        that was let through of a stopped text is labelled, the share with the guard and
+        ``stopped_with_bias`` are missing.
 
     Raises
     ------
@@ -272,8 +272,7 @@ def estimates(
         # Where no sentence was judged it is empty.
         key = {"model": str(model), "judge": table["judge"].max() or None, "instrument": used}
         rows += [key | row for row in _rows(table, confidence)]
-    table = tabulate(rows, measure=MEASURE, evaluator=labelled_by, confidence=confidence)
-    return stats.adjust(table, where={"statistic": "biased_share_difference"})
+    return tabulate(rows, measure=MEASURE, evaluator=labelled_by, confidence=confidence)
 
 
 def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
@@ -289,19 +288,15 @@ def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     shares = {
         "biased_share_without": before[labelled].astype(bool) if unknown else first,
         "biased_share_with": second,
+        "stopped_with_bias": ~second[first],
         "stopped_share": stopped[guarded],
         "stopped_without_bias": stopped[labelled & ~before.fillna(True).astype(bool)],
     }
+    excluded = {"stopped_with_bias": ~both, "stopped_without_bias": ~labelled}
     for name, values in shares.items():
         row = stats.share_interval(values, confidence=confidence).row()
-        yield row | {"statistic": name, "n_lost": len(table) - len(values)}
-    row = {"statistic": "biased_share_difference", "null": 0.0}
-    row |= {"n": len(first), "n_lost": int((~both).sum())}
-    if len(first):
-        sides = second.to_numpy(), first.to_numpy()
-        yield row | compared(*sides, None, confidence=confidence)
-    else:
-        yield row | {"estimate": np.nan, "reason": "no unit has both labels"}
+        n_lost = excluded[name].sum() if name in excluded else len(table) - len(values)
+        yield row | {"statistic": name, "n_lost": int(n_lost)}
 
 
 def measure(

@@ -131,16 +131,14 @@ def paired(estimates: pd.DataFrame) -> str:
     return prose.render("biasalert.paired", k=k, n=len(rows))
 
 
-def erring(estimates: pd.DataFrame, *, judge: str, brief: bool = True) -> str:
+def erring(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say on which sentences a judge errs more often than on others: its section's heading."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
-    of_kinds = rows["n"].where(rows["dimension"] != ALL)
-    rows = rows.assign(total=of_kinds.groupby(rows["statistic"]).transform("sum"))
     unlike = significance.significant(rows).sort_values("estimate", ascending=False)
     above = unlike["estimate"] > unlike["null"]
     more, fewer = (unlike[part].to_dict("records") for part in (above, ~above))
-    values: dict[str, Any] = {"measured": len(rows), "more": more, "fewer": fewer, "brief": brief}
+    values: dict[str, Any] = {"measured": len(rows), "more": more, "fewer": fewer}
     return prose.render("biasalert.erring", judge=_the(judge), **values)
 
 
@@ -229,6 +227,8 @@ def lead(
         leading = scored[scored["judge"] == leading_judge(scored["judge"])]
     compared = _pooled(rows, "accuracy_difference")
     others = rows.head(0) if estimates is None else estimates
+    toxicity = _pooled(others[others["judge"] == "toxicity"], "accuracy")
+    toxicity = toxicity.assign(instrument="toxicity score: " + toxicity["instrument"].astype("str"))
     numbers = significance.significant(compared).head(2)
     if len(leading):
         judge = leading["judge"].iloc[0]
@@ -240,7 +240,7 @@ def lead(
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
         found = [_pooled(others, statistic) for statistic in ("recall", "specificity")]
         sentences = _of_judge(row, compared, errors, pd.concat(found))
-        erred = erring(checked, judge=judge, brief=False)
+        erred = erring(checked, judge=judge)
         sentences += [f"{erred}."] if len(errors) else []
         technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
         numbers = pd.concat([leading, errors])
@@ -260,7 +260,7 @@ def lead(
         technical=" ".join(technical[:5]),
         figure="detection",
         numbers=numbers.assign(name=labels),
-        card=_card(leading, test, clusters=clusters, learned=n_train),
+        card=_card(pd.concat([leading, toxicity]), test, clusters=clusters, learned=n_train),
         texts=texts,
     )
 
@@ -305,10 +305,12 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
         "name": name,
         "estimate": row["estimate"],
         "size": Markup(phrases.size(row, row["estimate"])),
+        "texts": abs(row["estimate"] * row.get("n", np.nan)),
         "mde": Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else "",
         "significant": significance.is_significant(row),
         "alike": str(row.get("reason")).startswith(UNTESTABLE),
         "unit": "cluster" if row.get("test") == SIGN_FLIP else "text",
+        "p_least": row.get("p_least", np.nan),
         "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
         "p": significance.adjusted_p(row),
     }
@@ -330,12 +332,12 @@ def _turn(compared: pd.DataFrame, *, judge: str) -> pd.DataFrame:
 
 def _card(rows: pd.DataFrame, test: pd.DataFrame, **counts: int) -> dict[str, str]:
     types = sorted(test["bias_type"].dropna().unique()) if "bias_type" in test else []
-    used = rows.loc[rows["instrument"].notna() & (rows["statistic"] == "accuracy"), "instrument"]
+    used = rows.dropna(subset="instrument").drop_duplicates("judge")["instrument"]
     counts |= {"n": len(test), "biased": test["biased"].sum()}
     return {
         "measures": prose.render("biasalert.card_measures"),
         "groups": prose.render("biasalert.card_groups", types=types),
         "N": prose.render("biasalert.card_n", **counts),
-        "instrument": escape("".join(used.head(1))),
+        "instrument": escape("; ".join(used)),
         "not": prose.render("biasalert.card_not"),
     }

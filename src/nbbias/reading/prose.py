@@ -147,9 +147,12 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted", *, is_bound: b
     'p ≤ .006'
     >>> p_value(0.00125, is_bound=True)
     'p ≤ .002'
+    >>> p_value(0.04966)
+    'p = .0497'
     """
     if isinstance(p, Mapping):
-        is_bound |= bool(p["p_value"] <= p.get("p_least", np.nan) * (1 + 1e-9))
+        is_exact = re.search("exact|sign test", str(p.get("test")))
+        is_bound |= bool(p["p_value"] <= p.get("p_least", np.nan) * (1 + 1e-9)) and not is_exact
         p = float(p[of])
     if not np.isfinite(p):
         return "p not computed"
@@ -158,7 +161,8 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted", *, is_bound: b
     is_bound &= p < 1
     p = np.ceil(1000 * p - 1e-9) / 1000 if is_bound else p
     sign = "\N{LESS-THAN OR EQUAL TO}" if is_bound else "="
-    return f"p {sign} {p:.3f}".replace("0.", ".", 1)
+    digits = f"{p:.4f}" if p < 0.05 <= round(p, 3) else f"{p:.3f}"
+    return f"p {sign} {digits}".replace("0.", ".", 1)
 
 
 def interval(row: Mapping[str, Any], decimals: int = 2, form: str = "{} to {}") -> str:

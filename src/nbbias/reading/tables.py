@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -340,7 +341,7 @@ def p_in_table(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
 
 
 def p_column(rows: pd.DataFrame, of: str = "p_adjusted") -> pd.Series:
-    """Return a column of p values of ESTIMATES for readers: as texts where any is at its floor.
+    """Return a column of p values of ESTIMATES: as texts where any is a bound or rounds to .05.
 
     Examples
     --------
@@ -349,5 +350,5 @@ def p_column(rows: pd.DataFrame, of: str = "p_adjusted") -> pd.Series:
     [['≤', '.002'], ['.040']]
     """
     texts = ["" if pd.isna(row[of]) else p_in_table(row, of) for row in rows.to_dict("records")]
-    at_floor = any(text.startswith("\N{LESS-THAN OR EQUAL TO}") for text in texts)
-    return pd.Series(texts, index=rows.index) if at_floor else rows[of]
+    special = any(re.match("\N{LESS-THAN OR EQUAL TO}|\\.\\d{4}", text) for text in texts)
+    return pd.Series(texts, index=rows.index) if special else rows[of]
