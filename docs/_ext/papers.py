@@ -57,9 +57,6 @@ PAPERS = {
     "Kim et al. 2026": "*Argument Collapse: LLMs Flatten Long-Form Public Debate*, "
     "[arXiv:2606.01736](https://arxiv.org/abs/2606.01736) "
     "([`news_bias`](measures/news_bias.md)).",
-    "Monroe et al. 2008": "*Fightin' Words*, "
-    "[doi:10.1093/pan/mpn018](https://doi.org/10.1093/pan/mpn018) "
-    "([`news_bias`](measures/news_bias.md)).",
     "Zrnic and Candès 2024": "*Active Statistical Inference*, "
     "[arXiv:2403.03208](https://arxiv.org/abs/2403.03208) "
     "([`biasalert`](measures/biasalert.md)).",
@@ -72,6 +69,9 @@ PAPERS = {
     "Campbell and Fiske 1959": "*Convergent and discriminant validation*, "
     "[doi:10.1037/h0046016](https://doi.org/10.1037/h0046016) "
     "([`news_bias`](measures/news_bias.md)).",
+    "Monroe et al. 2008": "*Fightin' Words*, "
+    "[doi:10.1093/pan/mpn018](https://doi.org/10.1093/pan/mpn018). "
+    "Its method was rejected ([why](decisions/what-does-no-list-name.md#rejected)).",
 }
 
 
@@ -152,14 +152,10 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
         yield from ("; ".join(f"**{name}**: {what}" for name, what in words.items()) + ".", "")
     yield f"| paper | {' | '.join(VERDICTS)} | reproduced |"
     yield "| --- |" + " ---: |" * (len(VERDICTS) + 1)
+    yield f"| **all** | {_counts(rows())} |"
     for paper, table in by_paper.items():
-        counts = Counter(row["verdict"] for row in table)
-        printed = Counter(_reproduced(row) for row in table if row["reproduced"])
-        cells = [str(counts[name]) for name in VERDICTS]
-        cells.append(f"{printed['yes']} of {printed.total()}" if printed else "")
-        yield f"| [{paper}](#{paper.lower().replace('.', '').replace(' ', '-')}) | " + (
-            " | ".join(cells) + " |"
-        )
+        anchor = paper.lower().replace(".", "").replace(" ", "-")
+        yield f"| [{paper}](#{anchor}) | {_counts(table)} |"
     for paper, table in by_paper.items():
         yield from ("", f"## {paper}", "", PAPERS[paper], "")
         faithful = [row for row in table if row["verdict"] == "faithful"]
@@ -168,6 +164,13 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
             yield from ("", f":::{{dropdown}} As in the paper: {len(faithful)} rows", "")
             yield from _table(faithful, documented, faces)
             yield ":::"
+
+
+def _counts(table: list[dict[str, str]]) -> str:
+    counts = Counter(row["verdict"] for row in table)
+    printed = Counter(_reproduced(row) for row in table if row["reproduced"])
+    reproduced = f"{printed['yes']} of {printed.total()}" if printed else ""
+    return " | ".join([*(str(counts[name]) for name in VERDICTS), reproduced])
 
 
 def _reproduced(row: Mapping[str, str]) -> str:
