@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -89,17 +88,20 @@ def test_the_figure_draws_the_level_as_one_band_and_names_both_dots() -> None:
 def test_the_figures_of_what_does_not_fail_and_of_power_draw_each_row_that_ships() -> None:
     full, table = calibration.shipped(), calibration.shipped_power()
     sound, failing = sentences.split(full)
-    assert len(sound) + len(failing) == (full["measure"] != "family").sum()
+    fails = failing["verdict"].isin(calibration.estimates.FAILS)
+    assert len(sound) + fails.sum() == (full["measure"] != "family").sum()
     assert not sound["verdict"].isin(calibration.estimates.FAILS).any()
+    named = ["source", "dimension", "task"]
+    assert failing[~fails].merge(failing[fails], on=named).shape[0] == (~fails).sum()
     drawn = figures.sound(full)
     coverage, false_positives = drawn.figure.axes
     for ax, level in ((coverage, 95), (false_positives, 5)):
         (band,) = ax.patches
         ends = band.get_extents().transformed(ax.transData.inverted()).intervalx
         assert [*ends] == pytest.approx([level - 2, level + 2])
-    (ax,) = figures.power(table).figure.axes
-    dots = np.concatenate([line.get_xdata() for line in ax.lines if line.get_marker() == "o"])
-    assert sorted(dots) == pytest.approx(sorted(100 * table["power_largest"]))
+    by_n = sentences.power_by_n(table).set_index("test").filter(like="N =")
+    for row in sentences.named_tests(table).itertuples():
+        assert by_n.loc[row.test, f"N = {row.n}"] == f"{100 * row.power_largest:.0f}"
 
 
 def design(share: float, repeats: int, n: int = 30, scenario: str = "s") -> dict[str, Any]:

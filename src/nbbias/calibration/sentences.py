@@ -11,6 +11,7 @@ from nbbias.reading import Lead, names, phrases, prose
 
 _RULE = ("fails", "trusted")
 _KEYS = ["source", "dimension", "task"]
+_LOW_POWER = 0.1  # below it, errors of sign and magnitude are of too few significant estimates
 
 
 def name_statistics(rows: pd.DataFrame) -> pd.Series:
@@ -76,7 +77,7 @@ def _names(rows: pd.DataFrame) -> list[str]:
 
 
 def split(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split intervals and tests: measures of which neither fails, and those of which one does.
+    """Split intervals and tests: those that do not fail, and all of measures of which one does.
 
     Examples
     --------
@@ -88,11 +89,11 @@ def split(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     table = rows[rows["measure"] != "family"]
     keys = pd.MultiIndex.from_frame(table[_KEYS])
     fails = keys.isin(keys[table["verdict"].isin(FAILS)])
-    return table[~fails], table[fails]
+    return table[~table["verdict"].isin(FAILS)], table[fails]
 
 
 def usable(rows: pd.DataFrame) -> str:
-    """Say how many intervals and tests are trusted, of measures that do not fail (`split`)."""
+    """Say how many intervals and tests are trusted, of those that do not fail (`split`)."""
     trusted = rows["verdict"].isin(TRUSTED).groupby(rows["measure"])
     counts = {what: (int(part.sum()), len(part)) for what, part in trusted}
     return prose.render("calibration.usable", **counts)
@@ -167,7 +168,8 @@ def _worst_family(rows: pd.DataFrame) -> pd.DataFrame:
     shares = worst[["estimate", "ci_low", "ci_high"]].add(1 - worst["confidence"], axis=0)
     worst = worst.assign(**shares, study_name=worst["source"].map(names.study))
     undecided = (families["verdict"] == "undecided").sum()
-    return worst.assign(of=len(families), undecided=undecided)
+    runs = prose.count_range(families["n"])
+    return worst.assign(of=len(families), undecided=undecided, runs=runs)
 
 
 def _card(table: pd.DataFrame) -> dict[str, str]:
@@ -180,7 +182,7 @@ def _card(table: pd.DataFrame) -> dict[str, str]:
 
 
 def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Exclude tests that reject too often, whose power means nothing.
+    """Exclude measures of which the interval or the test fails.
 
     Parameters
     ----------
@@ -194,11 +196,9 @@ def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     >>> len(exclude_failing(power, calibration.shipped())) < len(power)
     True
     """
-    table = rows[rows["measure"] == "test"]
-    failing = table.loc[table["verdict"].isin(FAILS), ["source", "dimension", "task"]]
     named = power[["study", "measure", "statistic"]].replace("_", " ", regex=True)
     keys = pd.MultiIndex.from_frame(named)
-    return power[~keys.isin(pd.MultiIndex.from_frame(failing))]
+    return power[~keys.isin(pd.MultiIndex.from_frame(split(rows)[1][_KEYS]))]
 
 
 def power(table: pd.DataFrame) -> str:
@@ -207,6 +207,24 @@ def power(table: pd.DataFrame) -> str:
     counts = (table["power_largest"] >= POWER).groupby(table["n"]).agg(["sum", "size"])
     found = [(int(n), int(k)) for n, k in counts["sum"].items()]
     return prose.render("calibration.power", found=found, of=int(counts["size"].max()))
+
+
+def power_by_n(table: pd.DataFrame) -> pd.DataFrame:
+    """Return each test's power against its largest simulated effect (%), a column for each N.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> power_by_n(calibration.shipped_power()).iloc[0].tolist()[1:]
+    ['0.200', '11', '–', '30', '73', '99']
+    """
+    named = named_tests(table).sort_values("n", kind="stable")
+    power = named["power_largest"].mul(100).map("{:.0f}".format)
+    effect = named["largest"].map("{:.3f}".format)
+    named = named.assign(power=power, effect=effect, column="N = " + named["n"].astype(str))
+    wide = named.pivot(index=["test", "effect"], columns="column", values="power").fillna("–")
+    wide = wide.reindex(columns=named["column"].unique()).rename_axis(columns=None)
+    return wide.reset_index()
 
 
 def _common(table: pd.DataFrame) -> list[int]:
@@ -221,8 +239,8 @@ def detected(table: pd.DataFrame) -> str:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> detected(calibration.shipped_power()).partition(":")[0]
-    'Smallest effect detected with 80% power at N = 80 (0.1'
+    >>> detected(calibration.shipped_power()).partition(" (")[0]
+    'With N = 80, the smallest effects detected with 80% power are 0.149'
     """
     common = _common(table)
     n = common[len(common) // 2]
@@ -234,13 +252,17 @@ def detected(table: pd.DataFrame) -> str:
 def detectable(table: pd.DataFrame) -> pd.DataFrame:
     """Return `named_tests` with effects in words where no simulated one, or each, is detected.
 
+    Errors of sign and magnitude are left out below 10% power; CoGS scores have no sign.
+
     Examples
     --------
     >>> from nbbias import calibration
     >>> detectable(calibration.shipped_power().query("measure == 'rbs_refused'"))["effect"].tolist()
     ['not reached', 'not reached', '≤ 0.015', '≤ 0.015']
     """
-    named = named_tests(table)
+    few = table["power_smallest"] < _LOW_POWER
+    named = named_tests(table).assign(exaggeration=table["exaggeration"].mask(few))
+    named["wrong_sign"] = named["wrong_sign"].mask(few | (table["study"] == "cogs"))
     effect = named["effect"].map("{:.3f}".format).where(named["effect"].notna(), "not reached")
     least = "≤ " + named["smallest"].map("{:.3f}".format)
     return named.assign(effect=effect.mask(named["power_smallest"] >= POWER, least))
