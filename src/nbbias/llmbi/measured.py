@@ -53,7 +53,8 @@ class Results(NamedTuple):
         `sentiment_term`), `score` (at least the penalty), `neutral`, the mean score of reference
         prose of its length, and `polarity_second`, its polarity by the second scorer.
     losses : DataFrame
-        By `model`, how many answers were `read`, `blank`, `unreadable` and `scored`.
+        By `model`, how many answers were `read`, `blank`, `unreadable` and `scored`; and
+        the `passages` of reference prose.
     second_scorer : DataFrame
         ESTIMATES with the second scorer behind B and S.
     ranking_swaps : DataFrame
@@ -157,7 +158,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     return Results(
         *result,
         scores,
-        scoring.count_losses(measured, scorer=chosen.bias_scorer),
+        scoring.count_losses(measured, scorer=chosen.bias_scorer).assign(passages=len(prose)),
         estimates.estimates(scores_by_second, reference, formula=by_second, **settings).estimates,
         estimates.ranking_swaps(measured, formula=formula, inference=inference),
         estimates.compare_with_published(scores),

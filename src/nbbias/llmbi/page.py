@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
-from scipy.special import fdtri, ncfdtrinc
 from scipy.stats import norm
 
 from nbbias import reading, stats
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 _PROSE = "reference prose of the same length"
 _MINUS = " \N{MINUS SIGN} reference prose"
 _VERSION = r" \d[\d.]+"
+_NO_RANGE = {"null_low": np.nan, "null_high": np.nan}
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {"split": [name + part for name in ("index", "difference") for part in stats.PARTS]}
 
@@ -68,10 +68,10 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
             *others_,
             *(_other_scorer(results) if results else ()),
         ),
-        technical=phrases.technical(parts, unit="prompts"),
+        technical=phrases.technical(list(map(significance.minus_prose, parts)), unit="prompts"),
         figure="indices",
         numbers=_numbers(pairs, others.dropna(subset="estimate")),
-        card=_card(declared, count_range(results.losses["scored"]) if results else ""),
+        card=_card(declared, results.losses if results else pd.DataFrame()),
         texts=texts,
     )
 
@@ -106,13 +106,7 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     chosen = phrases.leading([others, pairs])
     rows = chosen.to_dict("records")
     name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
-    return _minus_prose(chosen).assign(name=name)
-
-
-def _minus_prose(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return differences from reference prose, with their null values, in place of scores."""
-    values = rows.filter(regex="^(estimate|null(_low|_high)?|ci_(low|high)(_selected)?)$")
-    return rows.assign(**values.sub(rows["null"].fillna(0), axis=0)) if len(rows) else rows
+    return significance.minus_null(chosen).assign(name=name)
 
 
 def _other_scorer(results: Results) -> Iterator[str]:
@@ -124,7 +118,8 @@ def _other_scorer(results: Results) -> Iterator[str]:
     rows = rows.assign(significant=significance.is_significant(rows))
     by_model = rows.groupby("model", sort=False)["significant"]
     if (by_model.size().eq(2) & by_model.sum().eq(1)).any():
-        each = rows[rows["instrument"] != first].to_dict("records")
+        changed = by_model.transform("nunique").gt(1) & (rows["instrument"] != first)
+        each = rows[changed].to_dict("records")
         said = [(phrases.signed(row), phrases.numbers(row, unit="prompts")) for row in each]
         values = [(row, *map(Markup, texts)) for row, texts in zip(each, said, strict=True)]
         yield prose.render("llmbi.other_scorer", rows=values, first=first)
@@ -134,7 +129,7 @@ def _is_classified(rows: pd.DataFrame) -> bool:
     return "instrument" in rows and bool(rows["instrument"].str.startswith("bias class").any())
 
 
-def _card(rows: pd.DataFrame, answers: str) -> dict[str, str]:
+def _card(rows: pd.DataFrame, losses: pd.DataFrame) -> dict[str, str]:
     measured = rows[rows["estimate"].notna()]
     first = measured[measured["statistic"].isin(measured["statistic"].head(1))]
     return {
@@ -143,7 +138,8 @@ def _card(rows: pd.DataFrame, answers: str) -> dict[str, str]:
         "N": prose.render(
             "llmbi.card_n",
             prompts=measured["n"].max() if len(measured) else 0,
-            answers=answers,
+            answers=count_range(losses["scored"]) if len(losses) else "",
+            passages=losses["passages"].max() if len(losses) else 0,
             models=pd.concat([rows["model"], rows["group"]]).nunique(),
             excluded=first["n_lost"].sum(),
         ),
@@ -167,40 +163,24 @@ def example(typical: pd.DataFrame) -> str:
     return prose.render("llmbi.example", answers=typical.to_dict("records"))
 
 
-def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> str:
+def dimensions(estimates: pd.DataFrame) -> str:
     """Say in which models the index depends on the dimension: the heading of its section.
 
     Parameters
     ----------
-    estimates, units
+    estimates
         Of `llmbi.measure`.
 
     Examples
     --------
-    >>> row = {"model": "a", "statistic": "anova", "p_value": 0.7, "confidence": 0.95}
-    >>> units = pd.DataFrame({"model": "a", "dimension": list("xxyy"), "value": [1, 2, 1, 3]})
-    >>> tested = pd.DataFrame([row | {"n": 4, "df": 2.0}])
-    >>> dimensions(tested, units.assign(statistic="dimension_mean")).partition(" (")[0]
-    'The index did not differ significantly between dimensions in a'
+    >>> row = {"model": "a", "statistic": "anova", "statistic_value": 0.4, "p_value": 0.7}
+    >>> dimensions(pd.DataFrame([row | {"confidence": 0.95, "n": 6, "df": 2.0}]))
+    'The index differed no more between dimensions than expected from prompts within them, in a ...'
     """
     tested = estimates[(estimates["statistic"] == "anova") & estimates["p_value"].notna()]
-    tested = tested.set_index("model")
     significant = stats.is_significant(tested["p_value"], tested["confidence"])
-    values = units[units["statistic"] == "dimension_mean"].set_index("model")
-    within = values["value"] - values.groupby(["model", "dimension"])["value"].transform("mean")
-    n, df = tested["n"], tested["df"]
-    critical = fdtri(n - df - 1, df, 1 - stats.alpha(tested["confidence"]))
-    # Cohen's f at the smallest noncentrality that F detects, times the pooled deviation.
-    f = np.sqrt(ncfdtrinc(n - df - 1, df, 1 - significance.POWER, critical) / n)
-    mde = f[~significant] * np.sqrt(within.pow(2).groupby(level=0).sum() / df)
-    observed = (values["value"] - within).groupby(level=0).std(ddof=0)[mde[mde > 0].index]
-    return prose.render(
-        "llmbi.dimensions",
-        models=list(tested.index),
-        differ=list(tested.index[significant]),
-        observed=[prose.number(end) for end in (observed.min(), observed.max())],
-        mde=[prose.number(end) for end in (mde.min(), mde.max()) if end > 0],
-    )
+    rows = tested.assign(differs=significant, df_between=tested["n"] - tested["df"] - 1)
+    return prose.render("llmbi.dimensions", rows=rows.to_dict("records"))
 
 
 def by_scorer(results: Results) -> str:
@@ -251,7 +231,9 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     compared = rows.dropna(subset=["estimate", "null"])
     beyond = compared[significance.is_significant(compared)]
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
-    drawn = _minus_prose(rows).assign(cell=rows["model"], null_low=np.nan, null_high=np.nan)
+    drawn = significance.minus_null(rows).assign(
+        cell=rows["model"], null_low=np.nan, null_high=np.nan
+    )
     return Drawn(
         figures.claims(drawn, f"LLM Bias Index{_MINUS}", by="instrument", draw=figures.zero),
         drawn,
@@ -291,7 +273,9 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     prompts = of_prompt.merge(of_dimension[["model", "dimension", "null"]])
     crosses = prompts.assign(estimate=prompts["value"], side="printed")
     drawn = pd.concat([of_dimension.assign(side="ours"), crosses], ignore_index=True)
-    drawn = _minus_prose(drawn).assign(null_low=np.nan, null_high=np.nan, cell=drawn["dimension"])
+    drawn = significance.minus_null(drawn).assign(
+        null_low=np.nan, null_high=np.nan, cell=drawn["dimension"]
+    )
     ours = drawn[drawn["side"] == "ours"]
     return Drawn(
         figures.claims(drawn, f"LLMBI score{_MINUS}", by="model", draw=figures.zero),
@@ -300,7 +284,7 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
         "prompts as crosses, for each model.",
         prose.render_plain("llmbi.means", k=int(differ.sum()), rows=tested.to_dict("records")),
         figures.caption(ours, f"differences from {_PROSE}", of="prompts a dimension")
-        + " Crosses: single prompts.",
+        + " Lines are not adjusted, and end at the lowest possible score. Crosses: single prompts.",
     )
 
 
@@ -362,9 +346,7 @@ def table(estimates: pd.DataFrame, name: str) -> Table:
     >>> table(rows, "dimension_mean").rows["estimate"][0]
     '0.500 [0.200, 0.800]'
     """
-    if name not in STATISTICS:  # its mean stands in a column of its own
-        prose_only = estimates.assign(null_low=np.nan, null_high=np.nan)
-        estimates = _minus_prose(prose_only).assign(null=estimates["null"])
+    estimates = significance.minus_null(estimates).assign(null=estimates["null"], **_NO_RANGE)
     keys, statistics = ["model", "group", "dimension"], STATISTICS.get(name, [name])
     words = "llmbi", name
     return reading.readable(estimates, keys, statistics=statistics, rows=None, words=words)

@@ -81,7 +81,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "hand-written",
         'The two "models" are two registers, plain and warm, in which the same answers were '
-        "written by hand for this project; no model wrote them.",
+        "written by hand for this project; no model wrote them. Warm answers are plain ones made "
+        "warmer, so warm minus plain only checks the instrument.",
     ),
     main_estimates=(params.MainEstimate("llmbi", "index", "reference prose"),),
     prompts={"llmbi": lambda _: read_shipped_table("llmbi_prompts.csv")},

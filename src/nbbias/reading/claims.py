@@ -194,8 +194,9 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     pre_specified
         Whether a user named them before the data were read; else they are the study's own.
     """
-    labels = [names.label(row, rows) for row in rows.to_dict("records")]
     mde = significance.minimum_detectable_effect(rows).mask(significance.is_significant(rows))
+    rows = significance.minus_prose(rows)
+    labels = [names.label(row, rows) for row in rows.to_dict("records")]
     rows = significance.with_selection(rows.assign(label=labels, mde=mde))
     order = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1).argsort(kind="stable")
     shown = rows.iloc[order[:_FIRST]].sort_values("p_value", kind="stable")

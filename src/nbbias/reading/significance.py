@@ -102,6 +102,29 @@ def with_selection(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**ends)
 
 
+def minus_null(rows: pd.DataFrame, where: pd.Series | bool = True) -> pd.DataFrame:
+    """Return rows as differences from their null values, in place of scores.
+
+    Examples
+    --------
+    >>> minus_null(pd.DataFrame({"estimate": [0.9], "ci_low": 0.7, "null": 0.5})).round(1).values
+    array([[0.4, 0.2, 0. ]])
+    """
+    if rows.empty:
+        return rows
+    values = rows.filter(regex="^(estimate|null(_low|_high)?|ci_(low|high)(_selected)?)$")
+    null = rows["null"].fillna(0) * where
+    return rows.assign(**values.sub(null, axis=0))
+
+
+def minus_prose(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return scores tested against reference prose as differences: the intervals are of these."""
+    tested = rows["test"].astype("str").str.contains("neutral prose")
+    named = rows["model"].mask(tested, rows["model"] + " \N{MINUS SIGN} reference prose")
+    ends = {end: rows[end].mask(tested) for end in ("null_low", "null_high")}
+    return minus_null(rows.assign(model=named, **ends), tested)
+
+
 def is_mirrored(rows: pd.DataFrame, *, values: Sequence[str] = ("estimate",)) -> pd.Series:
     """Mark, of two groups of which one gains what the other loses, the second.
 
