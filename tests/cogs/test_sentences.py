@@ -160,7 +160,10 @@ def test_titles_and_headings_say_what_the_tables_show_as_significant() -> None:
             who = small[shown["evaluator"] == judge]
             assert (judge in named, judge in rest) == (who.any(), not who.any())
     placed = sentences.heading(estimates, "position").replace("\\", "")
-    assert placed == "position-judge and both-judge most often chose the text at position 1"
+    assert placed == (
+        "position-judge (race, gender and orientation) and both-judge (race and gender) most often "
+        "chose the text at position 1"
+    )
 
 
 def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:

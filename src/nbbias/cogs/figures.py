@@ -27,7 +27,7 @@ from nbbias.cogs import sentences
 from nbbias.cogs.rbs import ALL
 from nbbias.cogs.spread import UNITS
 from nbbias.cogs.tables import PARTS, by_setting, compared, leading, over_all, pooled, score_parts
-from nbbias.reading import Drawn, figures, names, prose, significance
+from nbbias.reading import Drawn, figures, prose, significance
 from nbbias.tables import escape
 
 #: What the scale of each part of a score says.
@@ -35,9 +35,6 @@ _AXES = {
     "distance": "cosine distance to default texts",
     "share": "share chosen (dashed: equal share)",
 }
-#: What is filled among what a score is the spread of.
-_MARKED = "Filled: closest or most chosen in a significant score (Holm)."
-_UNADJUSTED = "CIs: not adjusted for selection."
 #: By score: what it is the spread of, whose it is, and what a page calls it.
 _MEANS = {
     "rbs": ("distance", "model", "distance of each identity's texts to default texts"),
@@ -64,7 +61,7 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         drawn.append(rows.assign(reference=equal, panel=rows["who"] + ", " + rows["bias"]))
     rows = _marked(pd.concat(drawn) if drawn else shown.head(0), chosen)
     figure = figures.claims(
-        rows.assign(cell=_people(rows)),
+        rows.assign(cell=sentences.people_of(rows)),
         lambda part: _AXES[part["statistic"].iloc[0]],
         draw=_from_zero,
         columns=2,
@@ -76,7 +73,7 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         "Distances of identities' texts to the default texts, and shares of identities in judges' "
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
-        f"{figures.caption(rows, 'means', of=UNITS, filled=_MARKED)} {_UNADJUSTED}",
+        _caption(rows, "closest (distances) or most chosen (shares)"),
     )
 
 
@@ -88,12 +85,13 @@ def _marked(rows: pd.DataFrame, scores: pd.DataFrame, *, of: Iterable[str] = PAR
     return rows.assign(significant=at.isin(of))
 
 
+def _caption(rows: pd.DataFrame, marked: str) -> str:
+    filled = f"Filled: {marked} in a significant score (Holm). CIs: not adjusted for selection."
+    return figures.caption(rows, "means", of=UNITS, filled=filled)
+
+
 def _from_zero(_: pd.DataFrame, ax: Axes) -> None:
     ax.set_xlim(left=0)
-
-
-def _people(rows: pd.DataFrame) -> pd.Series:
-    return rows["group"].astype(object).map(names.people)
 
 
 def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
@@ -114,15 +112,25 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
     baselines = part[part["statistic"] == "baseline"].groupby("model")["estimate"].mean()
     rows = rows.assign(reference=rows["model"].map(baselines))
     position = rows["bias"] + ": " + rows["group"].astype(str)
-    drawn = rows.assign(cell=position if of == "position" else _people(rows))
-    words = {"line": "same-writer baseline: two default texts", "tick": "value if all are equal"}
-    axis, draw = ("share chosen", figures.unit) if of != "rbs" else (_AXES["distance"], _from_zero)
+    drawn = rows.assign(cell=position if of == "position" else sentences.people_of(rows))
+    words = {
+        "line": "same-writer baseline: two default texts",
+        "tick": "mean of the axis" if of == "rbs" else "equal shares",
+    }
+
+    def draw(part: pd.DataFrame, ax: Axes) -> None:
+        (_from_zero if of == "rbs" else figures.unit)(part, ax)
+        axes = part.drop_duplicates("cell")["bias"].to_numpy()
+        for at in np.flatnonzero(axes[1:] != axes[:-1]):
+            ax.axhline(len(axes) - at - 1.5, color=figures.MUTED, lw=0.6)
+
+    axis = _AXES["distance"] if of == "rbs" else "share chosen"
     return Drawn(
         figures.claims(drawn, axis, by=who, words=words, draw=draw),
         rows,
         f"Mean {what}, with intervals, by {who}.",
         prose.capitalize(sentences.title(part, of)),
-        f"{figures.caption(drawn, 'means', of=UNITS, filled=_MARKED)} {_UNADJUSTED}",
+        _caption(drawn, "closest" if of == "rbs" else "most chosen"),
     )
 
 
@@ -143,7 +151,7 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
     rows = rows.dropna(subset="estimate")
     text = rows["estimate"].map("{:.2f}".format) + np.where(rows["significant"], "*", "")
     above = rows["estimate"] - rows["null"]
-    drawn = rows.assign(above=above, text=text, cell=_people(rows).map(escape.drawn))
+    drawn = rows.assign(above=above, text=text, cell=sentences.people_of(rows).map(escape.drawn))
     tasks, people, most = drawn["task"].unique(), drawn["cell"].unique(), above.abs().max()
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
@@ -164,7 +172,7 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
     figure.set_figheight(figure.get_figheight() + 1)
     tested = scores[scores["statistic"].isin(PARTS) & scores["p_adjusted"].notna()]
     found = significance.significant(tested)
-    found = found.assign(people=_people(found)).to_dict("records")
+    found = found.assign(people=sentences.people_of(found)).to_dict("records")
     measure, part = ("".join(table["statistic"].head(1)) for table in (tested, rows))
     n = Markup(prose.count_range(rows["n"]))
     return Drawn(

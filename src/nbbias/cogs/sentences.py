@@ -21,6 +21,7 @@ from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.reading.claims import CLAIM
 from nbbias.reading.prose import count_range
+from nbbias.tables import read_published
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
@@ -54,12 +55,13 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     measured = rows[rows["estimate"].notna()]
     scores = [measured[measured["statistic"] == name] for name in PARTS]
     both, shown = pd.concat(scores), compared(estimates)
-    sentences = [_finding(half) for half in scores if len(half)]
+    sentences = [_finding(half, shown) for half in scores if len(half)]
     if sentences:
         sentences.insert(1, prose.render("cogs.scores", named=[*both["statistic"].unique()]))
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
+        values["df"] = Markup(count_range(both["df"].dropna().round().astype(int)))
         sentences.append(prose.render("cogs.units", **values, fixed=fixed))
     parts_of = shown[shown["statistic"].isin(PARTS.values())]
     missed = (
@@ -93,23 +95,33 @@ def _tasks(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.tasks", n=len(themes), themes=each)
 
 
-def _finding(half: pd.DataFrame) -> str:
+def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> str:
     """Say of the scores that lead which identity is closest or chosen most."""
     name = half["statistic"].iloc[0]
     if not half["p_adjusted"].notna().any():
         return prose.render("cogs.untested", name=name.upper())
     if significance.significant(half).empty:
         return prose.render("cogs.not_significant", name=name.upper(), mde=_detectable(half))
-    rows = leading(half).assign(people=lambda rows: rows["group"].map(names.people))
-    return prose.render(f"cogs.{name}", rows=rows.to_dict("records"))
+    rows = leading(half).assign(people=people_of).to_dict("records")
+    for row in rows:
+        row["parts"] = score_parts(row, estimates).assign(people=people_of).to_dict("records")
+    return prose.render(f"cogs.{name}", rows=rows)
+
+
+def people_of(rows: pd.DataFrame) -> pd.Series:
+    """Return what people of each row's identity are called."""
+    return rows["group"].astype(object).map(names.people)
 
 
 def _others(half: pd.DataFrame) -> dict[str, Any]:
     """Count the scores that do not lead, where any does, and say what they could detect."""
     significant = significance.is_significant(half)
     rest = half[~significant & half["p_adjusted"].notna() & significant.any()]
+    name = "".join(half["statistic"].head(1)).upper()
+    published = read_published("kumar2024").query("score == @name")["value"].max()
     return {
-        "name": "".join(half["statistic"].head(1)).upper(),
+        "name": name,
+        "published": published if published < rest["mde"].min() else None,
         "significant": int(significant.sum()) - len(leading(half)) if significant.any() else 0,
         "rest": len(rest),
         "mde": _detectable(rest),
@@ -161,7 +173,7 @@ def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
         ),
         "groups": ", ".join(escape(name).replace("_", " and ") for name in rows["bias"].unique()),
         "N": prose.render("cogs.card_n", **values),
-        "instrument": escape("; ".join(name.split(", ")[0] for name in used)),
+        "instrument": prose.render("cogs.card_instrument", used=[*used]),
         "not": prose.render("cogs.card_not"),
     }
 

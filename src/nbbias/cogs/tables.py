@@ -100,6 +100,23 @@ def prompts(asked: pd.DataFrame) -> pd.DataFrame:
     return asked.drop_duplicates("axis")[["task", "theme", "axis", "identity", "prompt"]]
 
 
+def example(answers: pd.DataFrame) -> pd.DataFrame:
+    """Return the first default text, and the same model's with an identity for the same prompt.
+
+    Examples
+    --------
+    >>> same = {"model": "m", "task": "poem", "theme": "truth", "axis": None, "identity": None}
+    >>> rows = [same | {"text": "a"}, same | {"axis": "gender", "identity": "man", "text": "b"}]
+    >>> example(pd.DataFrame(rows))[["identity", "text"]].values.tolist()
+    [['default', 'a'], ['man', 'b']]
+    """
+    keys = ["model", "task", "theme"]
+    rows = answers.dropna(subset="text").sort_values("axis", na_position="first", kind="stable")
+    rows = rows.merge(rows[keys].head(1)).drop_duplicates("axis").head(2)
+    rows = rows.assign(identity=rows["identity"].fillna("default"), text=rows["text"].str[:400])
+    return rows[[*keys, "identity", "text"]]
+
+
 def answers(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
     """Count answers by model and axis (``"default"`` for those without an identity).
 
@@ -214,5 +231,9 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
         name = {"position": "position bias"}.get(score, score.upper())
         row = (who, name, ", ".join(named) or "none", ", ".join(missed))
         table.append((*row, int((significant & ~true).sum())))
+    agreed = over_all(estimates).query("statistic == 'fleiss_kappa'")
+    if len(agreed):  # on every axis
+        missed = agreed.loc[~significance.is_significant(agreed), "bias"]
+        table.append(("people", "agreement", ", ".join(agreed["bias"]), ", ".join(missed), 0))
     columns = ["who", "score", "simulated", "missed", "false_positives"]
     return pd.DataFrame(table, columns=columns)
