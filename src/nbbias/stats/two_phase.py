@@ -3,7 +3,7 @@
 Where labels are of a random sample of the same texts, verdicts make them worth more (`two_phase`).
 In active sampling people label the texts about which a judge is unsure, round by round, and each
 label counts by the inverse of its probability of being drawn (`active_share`): a bad judge costs
-labels, not validity. The error rates of an instrument on other texts are for `known_errors`.
+more labels. The error rates of an instrument on other texts are for `known_errors`.
 """
 
 from __future__ import annotations
