@@ -449,6 +449,8 @@ def _difference(
         return result.without_test(f"no answers to headlines that {side}"), np.nan
     if not (observed.isin([0, 1]).all() and rest.isin([0, 1]).all()):
         return result.without_test("repeated answers: no exact test"), np.nan
+    if not observed.any() and not rest.any():
+        return result.without_test("no headline was refused"), np.nan
     counts = [[(side == value).sum() for value in (1, 0)] for side in (observed, rest)]
     p = float(fisher_exact(counts).pvalue)
     return result.replace(p_value=p, statistic_value=np.nan, reason=None), _least(counts)

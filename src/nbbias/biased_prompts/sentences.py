@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from nbbias import reading, refusals as refusal_detector
 from nbbias.biased_prompts.compare import first_instrument
+from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.biased_prompts.refusing import ARTICLE, RECORDED, REFUSED
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
@@ -67,13 +68,10 @@ def lead(
     first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    rates = estimates.query("statistic == 'refusal_rate_corrected' and group.isna()")
-    rates = rates[rates["prompt"].eq(prompts["biased"]) & rates["model"].isin(refused["model"])]
-    limits = {"recorded": recorded, "corrected": rates.to_dict("records"), **_accuracy()}
-    both = [_render("limits", **limits)] if len(refused) else []
+    both = [_render("limits", recorded=recorded, **_accuracy())] if len(refused) else []
     named = significance.significant(estimates[estimates["statistic"] == _BY_HEADLINE])
-    headlines = selective(named)[: len(named)]
-    exploratory = [_render("exploratory", text=Markup(text)) for text in headlines]
+    named = named.drop_duplicates("bias").to_dict("records")
+    exploratory = [_by_headline(row, estimates) for row in named]
     known = declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
     plain = (first, *rest, *exploratory, *both, *phrases.missed(known))
     measured = set(estimates["measure"])
@@ -114,6 +112,17 @@ def _levels(
         return None
     values = {"name": names.measure(row), "model": row["model"], **prompts}
     return reading.lead.levels(*both, of=prose.render_plain("biased_prompts.sides", **values))
+
+
+def _by_headline(row: dict[str, Any], estimates: pd.DataFrame) -> str:
+    """Return refusal rates by whom headlines name, the highest first, and a difference of two."""
+    key = {name: row[name] for name in ("model", "prompt", "source", "bias")}
+    rates = estimates[(estimates[[*key]] == pd.Series(key)).all(axis=1)]
+    rates = rates[rates["statistic"] == "refusal_rate"].sort_values("estimate", ascending=False)
+    people = ["" if group == NOBODY else names.people(group) for group in rates["group"]]
+    each, of = [*zip(people, rates["estimate"], strict=True)], names.people(row["group"])
+    numbers = Markup(f"{phrases.signed(row)}; {phrases.numbers(row, unit='headlines')}")
+    return _render("by_headline", model=row["model"], rates=each, people=of, numbers=numbers)
 
 
 def _accuracy() -> dict[str, float]:

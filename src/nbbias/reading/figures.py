@@ -224,7 +224,7 @@ def claims(
         which are; else the p values).
         Where there is a column `reference`, its value in a panel is a dashed line.
     axis
-        What is measured; of a panel's rows where panels differ. Those alike share a scale.
+        What is measured; of a panel's rows where panels differ. Those of one measure share a scale.
     by, columns
         As in `panels`.
     words
@@ -246,7 +246,7 @@ def claims(
     """
     label = axis if callable(axis) else lambda _: axis
     words, rows = words or {}, _marked(rows)
-    scales: dict[str, list[Axes]] = {}
+    scales: dict[tuple[str, ...], list[Axes]] = {}
 
     def draw_panel(subset: pd.DataFrame, ax: Axes) -> None:
         intervals(subset, ax, words=words, hue=hue)
@@ -256,7 +256,8 @@ def claims(
         ax.set_xlabel(label(subset))
         if draw is not None:
             draw(subset, ax)
-        scales.setdefault(label(subset), []).append(ax)
+        measured = subset["measure"].dropna().unique() if "measure" in subset else ()
+        scales.setdefault((label(subset), *measured), []).append(ax)
 
     def height(subset: pd.DataFrame) -> float:
         cells = subset["cell"].drop_duplicates()
