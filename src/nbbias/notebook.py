@@ -16,7 +16,6 @@ import pandas as pd
 from IPython.display import HTML, Markdown, display
 
 from nbbias import reading, stats, studies, tables
-from nbbias.pages import manifest
 from nbbias.params import Parameters, Study, Texts, analysis_sha256, name_differences
 from nbbias.reading import claims, figures, tipping
 
@@ -188,11 +187,9 @@ class Notebook(NamedTuple):
         display(HTML(reading.lead.render(content, figure=figure)), metadata={"nbbias": "lead"})
 
     def provenance(self) -> None:
-        """Show the study's measurement card, and what numbers rest on: data, versions, seed."""
+        """Show the study's measurement card, and how its methods did in simulated studies."""
         self.table(reading.cards.card(self.study.stem))
         self.table(reading.cards.calibrated(self.study.stem))
-        rests_on = manifest.provenance(self.study.stem, self.parameters.model_dump())
-        self.table(rests_on, "Provenance")
 
 
 def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:

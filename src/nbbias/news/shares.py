@@ -192,7 +192,9 @@ def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) 
         row = claims.compare_articles(omission, (column == most)[named], confidence=confidence)
         if few:
             row |= dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
-            row["reason"] = row["reason"] or f"fewer than {FEWEST} articles differ: no test"
+            row["reason"] = (
+                f"in fewer than {FEWEST} articles only one of both texts has group words"
+            )
         row |= {"statistic": "omission_difference", "group": group}
         rows.append(row | {"n_lost": len(units) - (row["n"] or 0)})
     return rows

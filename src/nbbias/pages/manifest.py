@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 from pydantic import BaseModel
 
-from nbbias import studies, tables
+from nbbias import tables
 from nbbias.params import Parameters, analysis_sha256, claims_sha256, input_files
 from nbbias.tables import NbbiasError
 
@@ -190,17 +190,3 @@ def read_finished(folder: Path) -> dict[str, Any]:
     if content is None or content["status"] != "ok":
         raise NbbiasError(str(folder), "holds no finished run; `nbbias list` shows those that are")
     return content
-
-
-def provenance(stem: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
-    """Return what the numbers in a notebook rest on, as a table.
-
-    Times, paths and the commit stand in the manifest, so that two runs of the
-    same parameters give the same notebook.
-    """
-    checked = studies.check(stem, parameters)
-    rows = [("data", name, tables.file_sha256(path)) for name, path in input_files(checked).items()]
-    rows += [("version", name, number) for name, number in tables.versions().items()]
-    rows.append(("seed", "seed", str(checked.seed)))
-    rows.append(("claims", f"{len(checked.claims)} claims", claims_sha256(checked.claims)))
-    return pd.DataFrame(rows, columns=["kind", "name", "value"])

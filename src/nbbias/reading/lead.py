@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -130,9 +131,10 @@ def levels(first: float, second: float, *, of: str) -> dict[str, str]:
     Examples
     --------
     >>> levels(0.384, 0.244, of="women's share, human articles → gpt-4")
-    {'value': '38.4% → 24.4%', 'of': "Women's share, human articles → gpt-4"}
+    {'value': '38% → 24%', 'of': "Women's share, human articles → gpt-4"}
     """
-    value = f"{first:.1%} \N{RIGHTWARDS ARROW} {second:.1%}"
+    digits = int(min(first, second) < 0.095)  # large shares are not read against the difference
+    value = f"{first:.{digits}%} \N{RIGHTWARDS ARROW} {second:.{digits}%}"
     return {"value": value, "of": prose.capitalize(of)}
 
 
@@ -194,7 +196,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
     rows = significance.with_selection(rows.assign(cell=cells))
     leading = significance.significant(rows).sort_index()
-    order = pd.concat([leading["panel"], rows["panel"]]).unique()[:_PANELS]
+    order, left = np.split(pd.concat([leading["panel"], rows["panel"]]).unique(), [_PANELS])
     rows = pd.concat([rows[rows["panel"] == panel] for panel in order] or [rows], ignore_index=True)
     shown, axis = figures.scaled(rows)
     # Panels side by side have the same rows in the same order; missing rows are gaps.
@@ -206,4 +208,5 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     title = phrases.heading(rows, what=Markup(differ), none=none, most=_PANELS)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of=unit)
+    caption += prose.render_plain("figures.left_out", names=[*left])
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)

@@ -156,9 +156,8 @@ def _clauses(
         side, rows = sides[at]
         sentences.append(_clause(side, rows, reference=reference, unit=unit, is_first=not n))
         if implied:
-            each = _headed(implied)
-            each = [(name, direction, where | {"n": 1}) for name, direction, where in each]
-            sentences.append(capitalize(render("claims.not_independent", each=each)))
+            each = [_clause(*of, reference="", unit=unit, is_first=False) for of in implied]
+            sentences.append(render("claims.not_independent", clauses=map(Markup, each)))
     further = [
         f"{names.measure(side.iloc[0].to_dict())} ({prose.listed(_where(side, part)['names'])})"
         for side, part in (sides[at] for at, _ in tree[_CLAUSES:])
@@ -240,10 +239,14 @@ def differences(
         groups = rows["group"].nunique(dropna=False) > 1
         n = len(rest) if groups else len(rest[_MODEL].drop_duplicates())
         kind = "" if groups else _kind(rows, n)
-        row = rest.iloc[0].to_dict()
+        low = rest[stats.is_significant(rest["p_value"], rest["confidence"])]
+        row = rest.loc[_excess(low if len(low) else rest).abs().idxmax()].to_dict()
         one = names.subject(row, rows) if sides and n == 1 and not groups else ""
         size = Markup(size_range(row, mde.reindex(rest.index)))
         values = {"n": n, "kind": kind, "other": bool(sides), "mde": size, "one": one}
+        values["unadjusted"] = (
+            f"{names.measure(row)} in {names.subject(row, rows)}" if len(low) else ""
+        )
         of_one = Markup(f"{signed(row)}; {numbers(row, unit=unit, sep=',')}")
         sentences.append(render("claims.others", numbers=of_one, **values))
     return " ".join([*sentences, *_excluded(rows)])

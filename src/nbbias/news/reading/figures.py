@@ -14,6 +14,7 @@ import pandas as pd
 
 from nbbias.news import claims, discovery, sentences
 from nbbias.reading import Drawn, figures, forest, names, significance
+from nbbias.reading.prose import render_plain
 from nbbias.tables import escape
 
 #: By measure: what the dots are.
@@ -35,7 +36,9 @@ def finding(declared: pd.DataFrame, *, truth: pd.DataFrame | None = None) -> Dra
             "simulated"
         ]
         rows["truth"] = truths.where(rows["statistic"].isin(sentences.LEADS.values()))
-    return forest(rows, reference="in the human articles")
+    drawn = forest(rows, reference="in the human articles")
+    has_tone = drawn.rows.query("measure == 'sentiment'").get("truth", pd.Series()).notna().any()
+    return drawn._replace(caption=drawn.caption + render_plain("news.true_tone") * has_tone)
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> Drawn:

@@ -73,11 +73,12 @@ def lead(
     card = {
         "measures": render("news.measured", names=[name for name in LEADS if name in measured]),
         "groups": render("news.groups", people=[[*map(names.people, named)] for named in groups]),
-        "N": corpus(pairs[pairs["lost"] != "no original"], pairs),
+        "N": corpus(pairs),
         "instrument": render("news.instruments", names=instruments.unique()),
         "not": render("news.not"),
     }
-    plain = [*phrases.summarize(parts, reference=_REFERENCE), *_missed(declared, truth)]
+    *plain, last = phrases.summarize(parts, reference=_REFERENCE)
+    plain.append(" ".join([last, *_missed(declared, truth)]))
     significant = [part for part in parts if len(significance.significant(part))]
     numbers = phrases.leading(significant or parts)
     if len(numbers):  # shares of one bias add up to 1, and are one effect
@@ -187,7 +188,7 @@ def topics(estimates: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     of = table[table[row["bias"]].eq(row["group"])]
     human, generated = of[["share, human", f"share, {row['model']}, {row['prompt']}"]].sum()
     words = of["words"].str.split().str[:3].str.join(", ")
-    values = {"words": [*words], "human": human, "generated": generated}
+    values = {"words": [*words], "human": human, "generated": generated, "row": row}
     return [render("news.topics", name=names.measure(row), model=row["model"], **values)]
 
 
@@ -326,14 +327,11 @@ def discovered(estimates: pd.DataFrame) -> str:
 # --- what counts, and what was simulated ------------------------------------------------------
 
 
-def corpus(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
-    """Say how many texts there are, of whom, and how many have no human article."""
-    articles, written = (
-        pd.MultiIndex.from_frame(side[ARTICLE]) for side in (originals, generations)
-    )
-    values = {"articles": articles.nunique(), "texts": len(written)}
-    values["unpaired"] = int((~written.isin(articles)).sum())
-    return render("news.counts", models=generations["model"].nunique(), **values)
+def corpus(pairs: pd.DataFrame) -> str:
+    """Say how many texts there are, of whom, and how many are excluded everywhere."""
+    articles = pairs.loc[pairs["lost"] != "no original", ARTICLE].drop_duplicates()
+    values = {"articles": len(articles), "texts": len(pairs), "models": pairs["model"].nunique()}
+    return render("news.counts", excluded=int(pairs["lost"].notna().sum()), **values)
 
 
 def too_few(texts: int, number: Number | None) -> list[str]:

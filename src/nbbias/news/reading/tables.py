@@ -23,11 +23,8 @@ _OF_ESTIMATES = {
     "directions": [discovery.FAMILIES[1]],
     "distance": ["bias"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
-    "shifts": [
-        f"{shift}{part}"
-        for shift in ("mean_difference", "difference_beyond_neutral")
-        for part in stats.PARTS
-    ],
+    "shifts": [f"difference_beyond_neutral{part}" for part in stats.PARTS],
+    "toxicity": [f"mean_difference{part}" for part in stats.PARTS],
 }
 
 #: Name → keys that only its rows have.
@@ -43,7 +40,7 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
         ESTIMATES.
     name
         ``"differences"``, ``"equal length"``, ``"diversity"``, ``"words found"``,
-        ``"directions"``, ``"distance"``, ``"prejudice"`` or ``"shifts"``.
+        ``"directions"``, ``"distance"``, ``"prejudice"``, ``"shifts"`` or ``"toxicity"``.
     measures
         The measures of the level.
 
