@@ -75,7 +75,7 @@ def test_an_added_error_stands_beside_the_scorer_bias() -> None:
     bias = claims.assign(statistic="mean_difference_instrument", estimate=0.02, ci_low=0.01)
     points = tipping.tipping_points(claims, pd.concat([claims, bias.assign(ci_high=0.03)]))
     assert points[NUMBERS].to_numpy()[0] == pytest.approx([0.2, 0.02, 0.01, 0.03])
-    said = "to the estimate (measured for group words only: 0.020, 95% CI 0.010 to 0.030)."
+    said = "by 0.200 (its measured bias on group words: 0.020, 95% CI 0.010 to 0.030)."
     assert tipping.sentences(points, claims)[0].endswith(said)
     selected = claims.assign(ci_low_selected=0.15, ci_high_selected=0.45)
     assert tipping.tipping_points(selected, selected)["tipping_point"].item() == 0.15
