@@ -215,9 +215,8 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     sentences = []
     for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):
         text = Markup(_differences(part, _render("under", prompt=neutral)))
-        sentences.append(
-            _render("effect", measure=measure, bias=bias if several else "", text=text)
-        )
+        shown = bias if several else ""
+        sentences.append(_render("effect", measure=measure, bias=shown, text=text))
     return sentences or [prose.render("claims.all_claims")]
 
 

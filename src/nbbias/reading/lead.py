@@ -16,7 +16,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -196,8 +195,9 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
     rows = significance.with_selection(rows.assign(cell=cells))
     leading = significance.significant(rows).sort_index()
-    order, left = np.split(pd.concat([leading["panel"], rows["panel"]]).unique(), [_PANELS])
-    rows = pd.concat([rows[rows["panel"] == panel] for panel in order] or [rows], ignore_index=True)
+    order = list(pd.concat([leading["panel"], rows["panel"]]).unique())
+    drawn = [rows[rows["panel"] == panel] for panel in order[:_PANELS]]
+    rows = pd.concat(drawn or [rows], ignore_index=True)
     shown, axis = figures.scaled(rows)
     # Panels side by side have the same rows in the same order; missing rows are gaps.
     places = rows[["panel"]].drop_duplicates().merge(rows[["cell"]].drop_duplicates(), how="cross")
@@ -208,5 +208,6 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     title = phrases.heading(rows, what=Markup(differ), none=none, most=_PANELS)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of=unit)
-    caption += prose.render_plain("figures.left_out", names=[*left])
+    if len(order) > _PANELS:
+        caption += " " + prose.render_plain("figures.left_out", names=order[_PANELS:])
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)

@@ -244,9 +244,7 @@ def differences(
         one = names.subject(row, rows) if sides and n == 1 and not groups else ""
         size = Markup(size_range(row, mde.reindex(rest.index)))
         values = {"n": n, "kind": kind, "other": bool(sides), "mde": size, "one": one}
-        values["unadjusted"] = (
-            f"{names.measure(row)} in {names.subject(row, rows)}" if len(low) else ""
-        )
+        values |= {"name": names.measure(row), "subject": names.subject(row, rows), "low": len(low)}
         of_one = Markup(f"{signed(row)}; {numbers(row, unit=unit, sep=',')}")
         sentences.append(render("claims.others", numbers=of_one, **values))
     return " ".join([*sentences, *_excluded(rows)])

@@ -14,7 +14,6 @@ import pandas as pd
 
 from nbbias.news import claims, discovery, sentences
 from nbbias.reading import Drawn, figures, forest, names, significance
-from nbbias.reading.prose import render_plain
 from nbbias.tables import escape
 
 #: By measure: what the dots are.
@@ -28,17 +27,16 @@ _WORDS = {
 def finding(declared: pd.DataFrame, *, truth: pd.DataFrame | None = None) -> Drawn:
     """Draw what leads the page: a panel a measure and group (`news.sentences.leading`).
 
-    `truth` holds the differences that were simulated (`news.Results.simulated`), which are marked.
+    `truth` holds the differences that were simulated (`news.Results.simulated`). Those of shares
+    are marked; the simulated tone is not relative to neutral sentences.
     """
     rows = pd.concat([declared.iloc[:0], *sentences.leading_parts(declared)], ignore_index=True)
     if truth is not None:
         truths = rows.merge(truth, how="left", on=["model", "measure", "bias", "group"])[
             "simulated"
         ]
-        rows["truth"] = truths.where(rows["statistic"].isin(sentences.LEADS.values()))
-    drawn = forest(rows, reference="in the human articles")
-    has_tone = drawn.rows.query("measure == 'sentiment'").get("truth", pd.Series()).notna().any()
-    return drawn._replace(caption=drawn.caption + render_plain("news.true_tone") * has_tone)
+        rows["truth"] = truths.where(rows["statistic"] == sentences.LEADS["word"])
+    return forest(rows, reference="in the human articles")
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
