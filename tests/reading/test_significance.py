@@ -69,6 +69,14 @@ def test_what_was_not_tested_detects_nothing_and_counts_in_no_family() -> None:
     )
 
 
+def test_no_spread_of_cosine_distances_above_1_is_detectable() -> None:
+    # Distances lie in [0, 2]: their standard deviation is at most 1, of half of them at each end.
+    rows = rows_of(*SOME).assign(study="cogs", measure="rbs", statistic="rbs")
+    wide = rows.assign(ci_low=-2.0, ci_high=2.0)
+    assert minimum_detectable_effect(rows).notna().all()
+    assert minimum_detectable_effect(wide).isna().all()
+
+
 def test_for_a_permutation_test_the_range_under_the_null_counts() -> None:
     rng = np.random.default_rng(5)
     permuted = rng.normal(0.4, 0.05, 4000)

@@ -182,3 +182,11 @@ def test_where_nothing_can_be_tested_the_reason_says_so(table: pd.DataFrame, rea
     found = spread(table, facets=[])
     assert reason in found["reason"]
     assert np.isnan([found["statistic_value"], found["p_value"], found["effect_size"]]).all()
+
+
+@pytest.mark.parametrize("facets", [FACETS, FACETS[:1]])
+def test_a_mean_over_tasks_that_are_alike_has_no_test_and_no_warning(facets: list[str]) -> None:
+    index = pd.MultiIndex.from_product([["a", "b"], ["x", "y"]], names=FACETS)
+    row = stats.crossed_mean(pd.Series([0.0, 1, 1, 0], index), facets=facets, confidence=0.95)
+    assert (row.estimate, row.n, row.reason) == (0.5, 4, "no variance, so no test")
+    assert np.isnan([row.ci_low, row.ci_high, row.statistic_value, row.p_value]).all()

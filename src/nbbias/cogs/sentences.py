@@ -129,8 +129,8 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
 
 
 def _detectable(rows: pd.DataFrame) -> Markup:
-    """Return the largest minimum detectable effect."""
-    largest = rows.loc[rows["p_adjusted"].notna(), "mde"].max()
+    """Return the largest minimum detectable effect, blank where one is above the scale."""
+    largest = rows.loc[rows["p_adjusted"].notna(), "mde"].max(skipna=False)
     return Markup(prose.number(largest) if np.isfinite(largest) else "")
 
 

@@ -236,6 +236,7 @@ _UNITS = {
     **dict.fromkeys(("points", "shares"), Unit(100, 1, " percentage points", " pp", 1)),
     "percent": Unit(100, 1, "%", "%", 1),
     "standard deviation of shares": Unit(1, 2, "", "", 0.5),
+    "standard deviation of distances": Unit(1, 2, "", "", 1),
     "small score": Unit(1, 3, "", ""),
 }
 

@@ -105,6 +105,8 @@ def crossed_mean(
     if all_alike(numbers):
         return result.replace(reason=NO_VARIANCE)
     total, _, df = _variance(numbers[:, None], levels)
+    if not total > _NOTHING:
+        return result.without_test(NO_VARIANCE)
     error, effect_size = np.sqrt(total), float(result.estimate / numbers.std(ddof=1))
     result = result.with_t_interval(error, df, confidence=confidence, bounds=bounds)
     return result.with_t_test(error, df).replace(effect_size=effect_size)
