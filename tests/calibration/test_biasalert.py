@@ -69,7 +69,7 @@ def test_the_truth_is_that_of_many_texts(measure: Measure) -> None:
 def test_a_gate_is_shut_seldom_at_its_margin_and_often_beyond_it() -> None:
     inference = InferenceSettings(n_permutations=2)
     at, beyond = (
-        repeat(simulated.gating, Design("single", 80, 12, effect), 40, inference)
+        repeat(simulated.gating, Design("single", 80, 12, effect), 20, inference)
         for effect in (0.0, 0.2)
     )
     assert (at["p_value"] < 0.05).mean() <= 0.15

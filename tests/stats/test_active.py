@@ -112,10 +112,10 @@ def test_a_judge_without_scores_leaves_wilsons_interval_of_the_labels() -> None:
 def test_intervals_hold_where_labelling_stops_as_soon_as_they_are_narrow(judge: str) -> None:
     rng = np.random.default_rng(3)
     held = 0
-    for seed in range(60):
+    for seed in range(30):
         chance = expit(2.5 * rng.normal(size=600) - 1)
         truth = pd.Series((rng.random(600) < chance) * 1.0)
         score = {"inverted": 1 - chance, "noise": rng.random(600)}[judge]
         row = label(pd.DataFrame({"score": score}), truth, width=0.25, seed=seed)
         held += row.ci_low <= 0.371 <= row.ci_high
-    assert held >= 51  # at a level of .95, fewer have probability .001
+    assert held >= 25  # at a level of .95, fewer have probability .003
