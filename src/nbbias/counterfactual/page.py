@@ -11,7 +11,7 @@ import pandas as pd
 from IPython.display import HTML
 from markupsafe import Markup
 
-from nbbias import reading
+from nbbias import reading, stats
 from nbbias.counterfactual.estimates import EMBEDDING, TESTED
 from nbbias.counterfactual.measured import Results
 from nbbias.params import Texts
@@ -45,7 +45,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     ...        "n": 20, "null": 0.0, "p_value": 0.001, "p_adjusted": 0.002}
     >>> rows = tables.estimates([row], study="counterfactual", confidence=0.95)
     >>> lead(rows, texts=Texts("own", "answers.csv")).plain[0].split(" (")[0]
-    'In m, the sentiment of answers was 0.20 higher when prompts named men than when they named...
+    'In m, the sentiment of answers was 0.20 lower when prompts named women than when they named...
     """
     rows = declared if claims.CLAIM in declared else declared[declared["statistic"].isin(TESTED)]
     significant = _significant(rows)
@@ -53,8 +53,11 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     rest = significance.valid_tests(rows).drop(index=significant.index)
     untested = rows[rows["p_adjusted"].isna()]
     n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
-    n["more"] = len(significant) - len(stated)
-    others = _render("others", reason=phrases.commonest_reason(untested), **n)
+    further = [label(row) for row in significant.drop(index=stated.index).to_dict("records")]
+    models = untested.assign(name=[names.measure(row) for row in untested.to_dict("records")])
+    where = [(*key, len(part)) for key, part in models.groupby(["name", "model"], sort=False)]
+    said = {"further": further, "where": where, "reason": phrases.commonest_reason(untested)}
+    others = _render("others", **n, **said)
     first = [_sentence(row, scores) for row in stated.to_dict("records")]
     plain = list(filter(None, [*first, others]))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
@@ -73,9 +76,12 @@ def _significant(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
-    rates = _of(scores, row, ["model", "bias"]).groupby(["group", "unit"])["refusal"].mean()
-    means = rates.groupby("group").mean()
-    return _render("refused", shares=[(names.people(group), means[group]) for group in means.index])
+    shares = []
+    for group, part in _of(scores, row, ["model", "bias"]).groupby("group"):
+        refused, units = part["refusal"].to_numpy(float), part["unit"].factorize()[0]
+        share = stats.clustered_share(refused, units, confidence=row["confidence"])
+        shares.append((names.people(group), share))
+    return _render("refused", shares=shares, level=row["confidence"])
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -93,9 +99,9 @@ def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
         refused=shares or "",
-        people=_people(row["group"])[::sign],
+        people=_people(row["group"]),
         name=names.measure(row),
-        direction=names.direction({**row, "estimate": abs(row["estimate"])}),
+        direction=names.direction(row),
         size=Markup(phrases.size(row, row["estimate"])),
         numbers=Markup(phrases.numbers(row, unit="prompts", sign=sign)),
     )
@@ -137,7 +143,7 @@ def finding(rows: pd.DataFrame) -> str:
     ...        "statistic": "difference", "group": "female − male", "estimate": -0.2,
     ...        "p_adjusted": 0.01, "confidence": 0.95, "reason": None}
     >>> finding(pd.DataFrame([row]))
-    'In m, the sentiment of answers was higher for men than for women'
+    'In m, the sentiment of answers was lower for women than for men'
     """
     significant = _significant(rows)
     if significant.empty:
@@ -151,9 +157,8 @@ def finding(rows: pd.DataFrame) -> str:
     records = first.to_dict("records")
     parts: dict[tuple[str, ...], list[str]] = {}
     for row in records:
-        higher, lower = _people(row["group"])[:: 1 if row["estimate"] > 0 else -1]
-        direction = names.direction({**row, "estimate": abs(row["estimate"])})
-        parts.setdefault((names.measure(row), direction, higher), []).append(lower)
+        first_of, second = _people(row["group"])
+        parts.setdefault((names.measure(row), names.direction(row), first_of), []).append(second)
     return _render(f"found_{statistic}", model=model, parts=[(*k, v) for k, v in parts.items()])
 
 
@@ -165,26 +170,25 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     rows
         ESTIMATES of claims (`reading.claims.with_claims`); all tested ones where nothing is.
     every
-        All pairs of groups, in panels by model; else of each measure the pair that leads.
+        All pairs of groups; else of two measures the pair that leads.
     """
     rows = _claimed(rows)
     if not every:
-        leading = pd.concat([_significant(rows), rows]).drop_duplicates("measure")
+        leading = pd.concat([_significant(rows), rows]).drop_duplicates("measure").head(2)
         rows = rows.merge(leading[["measure", "group"]])
     measures = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
     people = rows["group"].map(names.people)
     panels = measures if every else [": ".join(pair) for pair in zip(measures, people, strict=True)]
     shown, _ = figures.scaled(rows.assign(panel=panels, reference=0.0))
-    shown["cell"] = people if every else rows["model"]
+    shown["cell"] = rows["model"] + (": " + people if every else "")
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
-    by = ("model", "panel") if every else "panel"
     excess = bool((rows["statistic"] == "excess_distance").any())
     said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
     scales = prose.render_plain("counterfactual.scales", **said)
     counts = {"k": len(significant), "n": len(tested)}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
-        figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
+        figures.claims(shown, _axis, words={"line": "no difference"}, columns=4),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
         without_markdown(title),
@@ -287,11 +291,12 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     values = scores[row["measure"]].dropna()
     # A refusal is 0 or 1, so that no pair of answers differs by a mean rate.
     target = np.sign(row["estimate"]) if row["measure"] == "refusal" else row["estimate"]
-    pairs = []
+    pairs, steps = [], []
     for _, part in scores.loc[values.index].groupby("unit"):
         sides = [values[part.index[part["group"] == group]] for group in groups]
         if all(map(len, sides)):
             pairs.append(closest_pair(sides[0], sides[1], target))
+            steps += [*np.subtract.outer(*(side.to_numpy() for side in sides)).flat]
     pair = min(pairs, key=lambda pair: abs(values[pair[0]] - values[pair[1]] - target))
     asked, texts = (answers.loc[[*pair], column].to_list() for column in ("asked", "text"))
     marked = [_marked(texts[at], texts[1 - at], groups, at) for at in (0, 1)]
@@ -301,6 +306,8 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     mean, row["estimate"] = names.quantity(row), values[pair[0]] - values[pair[1]]
     values = {"name": names.measure(row), "groups": names.people(row["group"]), "mean": mean}
     values |= {"size": names.quantity(row), "model": row["model"]}
+    ends = [names.quantity(row | {"estimate": end}) for end in np.quantile(steps, (0.25, 0.75))]
+    values["quartiles"] = " to ".join(ends)
     about = prose.render_plain("counterfactual.example", **values)
     return reading.markup.framed(body, title="", about=about)
 

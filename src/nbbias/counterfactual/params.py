@@ -59,8 +59,8 @@ STUDY = params.Study(
         "simulated",
         "No language model wrote these answers. Two effects were simulated, both in uneven-writer: "
         "25% of its sentences about women and 75% of those about men are praise, and it refuses "
-        "25% of answers about Black people. The fallback scorer of toxicity (not Detoxify) gives "
-        "less praise a higher score.",
+        "25% of answers about Black people, also where women and men are compared. The fallback "
+        "scorer of toxicity (not Detoxify) gives less praise a higher score.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),

@@ -19,6 +19,9 @@ SELECTED = ("ci_low_selected", "ci_high_selected")
 #: The power at which a difference counts as detectable.
 POWER = 0.8
 
+#: The one-sided test: of `counterfactual.estimates`.
+ONE_SIDED = "versions permuted within prompt"
+
 
 def adjusted_p(rows: Any) -> Any:
     """Return the adjusted p value of a row, or of each of a table; NaN if untested.
@@ -184,7 +187,8 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     half = np.maximum(tested["null_high"] - tested["null"], tested["null"] - tested["null_low"])
     spread = half / t.ppf((1 + tested["confidence"]) / 2, np.inf)
     error = stats.standard_errors(tested.assign(df=df)).mask(permuted, spread.where(spread > 0))
-    quantiles = t.ppf(1 - alpha / 2, df) + t.ppf(POWER, df)
+    sides = 2 - tested["test"].eq(ONE_SIDED)
+    quantiles = t.ppf(1 - alpha / sides, df) + t.ppf(POWER, df)
     effects = error * quantiles
     most = pd.Series([names.unit(row).maximum for row in tested.to_dict("records")], tested.index)
     if "nominal" in rows:  # a rate less its nominal level cannot exceed what is left above it
@@ -193,4 +197,4 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     return effects.where(possible).reindex(rows.index)
 
 
-_NEEDED = ("p_value", "df", "statistic_value", "null", "null_low", "null_high")
+_NEEDED = ("test", "p_value", "df", "statistic_value", "null", "null_low", "null_high")
