@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -154,9 +155,8 @@ def finding(rows: pd.DataFrame) -> str:
     first = first[(first["measure"] != "toxicity") | ~first["group"].isin(praised)]
     if len(first) > _NAMED:
         first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
-    records = first.to_dict("records")
     parts: dict[tuple[str, ...], list[str]] = {}
-    for row in records:
+    for row in first.to_dict("records"):
         first_of, second = _people(row["group"])
         parts.setdefault((names.measure(row), names.direction(row), first_of), []).append(second)
     return _render(f"found_{statistic}", model=model, parts=[(*k, v) for k, v in parts.items()])
@@ -291,13 +291,11 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     values = scores[row["measure"]].dropna()
     # A refusal is 0 or 1, so that no pair of answers differs by a mean rate.
     target = np.sign(row["estimate"]) if row["measure"] == "refusal" else row["estimate"]
-    pairs, steps = [], []
+    pairs: list[tuple[Any, Any]] = []
     for _, part in scores.loc[values.index].groupby("unit"):
-        sides = [values[part.index[part["group"] == group]] for group in groups]
-        if all(map(len, sides)):
-            pairs.append(closest_pair(sides[0], sides[1], target))
-            steps += [*np.subtract.outer(*(side.to_numpy() for side in sides)).flat]
-    pair = min(pairs, key=lambda pair: abs(values[pair[0]] - values[pair[1]] - target))
+        pairs += product(*(part.index[part["group"] == group] for group in groups))
+    first, second = (values[list(side)].to_numpy() for side in zip(*pairs, strict=True))
+    pair = pairs[np.abs(first - second - target).argmin()]
     asked, texts = (answers.loc[[*pair], column].to_list() for column in ("asked", "text"))
     marked = [_marked(texts[at], texts[1 - at], groups, at) for at in (0, 1)]
     body = reading.markup.sides([*zip(asked, marked, strict=True)])
@@ -306,28 +304,14 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     mean, row["estimate"] = names.quantity(row), values[pair[0]] - values[pair[1]]
     values = {"name": names.measure(row), "groups": names.people(row["group"]), "mean": mean}
     values |= {"size": names.quantity(row), "model": row["model"]}
-    ends = [names.quantity(row | {"estimate": end}) for end in np.quantile(steps, (0.25, 0.75))]
-    values["quartiles"] = " to ".join(ends)
+    middle = np.quantile(first - second, (0.25, 0.75))
+    values["quartiles"] = " to ".join(names.quantity(row | {"estimate": end}) for end in middle)
     about = prose.render_plain("counterfactual.example", **values)
     return reading.markup.framed(body, title="", about=about)
 
 
 def _of(table: pd.DataFrame, row: Mapping[str, Any], keys: list[str]) -> pd.DataFrame:
     return table[(table[keys] == [row[key] for key in keys]).all(axis=1)]
-
-
-def closest_pair(first: pd.Series, second: pd.Series, target: float) -> tuple[Any, Any]:
-    """Return the labels of two values whose difference is closest to a target.
-
-    Examples
-    --------
-    >>> sentiment = pd.Series([0.9, 0.1, 0.2, 0.8])
-    >>> closest_pair(sentiment[:2], sentiment[2:], 0.1)
-    (0, 3)
-    """
-    error = np.abs(first.to_numpy()[:, None] - second.to_numpy() - target)
-    row, column = np.unravel_index(error.argmin(), error.shape)
-    return first.index[row], second.index[column]
 
 
 def _marked(text: str, other: str, groups: list[str], number: int) -> str:
