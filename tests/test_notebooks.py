@@ -9,11 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas as pd
 import pytest
 from IPython.display import Markdown
 
 import dev
-from nbbias import notebook, studies as registry, tables
+from nbbias import notebook, reading, studies as registry, tables
+from nbbias.params import Texts
 from nbbias.running import generation
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
@@ -127,6 +129,25 @@ def test_what_is_left_out_is_told_with_the_parameter_that_does(
     assert [one.data for one in shown] == [
         "*Not part of this run: the parameter* `pairs_path` *leaves it out.*"
     ]
+
+
+def test_a_lead_without_claims_says_once_that_it_is_exploratory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    said: list[str] = []
+    monkeypatch.setattr(notebook, "display", lambda *_, **__: None)
+    monkeypatch.setattr(notebook.tables, "figure_html", lambda *_, **__: "")
+    monkeypatch.setattr(
+        notebook.tables, "save_finding", lambda content, **_: said.append(content["sentence"])
+    )
+    exploratory = "This is exploratory: no test was pre-specified"
+    for claims, times in (([], 1), (notebook.open("llmbi", {}).parameters.claims, 0)):
+        opened = notebook.open("llmbi", {"claims": claims})
+        texts = Texts("own", "a.csv")
+        lead = reading.Lead(("It is so.",), "", "indices", pd.DataFrame(), {}, texts)
+        opened.lead(lead)
+        opened.lead(lead._replace(plain=(*lead.plain, reading.claims.ALL_EXPLORATORY)))
+        assert [text.count(exploratory) for text in said[-2:]] == [times, 1]
 
 
 @pytest.mark.parametrize("stem", STUDIES)

@@ -179,7 +179,8 @@ class Notebook(NamedTuple):
         """Save and show what leads the page; where nothing was declared, it is exploratory."""
         if not self.parameters.claims:
             lead = lead._replace(
-                technical=f"Exploratory, no test was pre-specified: {lead.technical}"
+                plain=tuple(dict.fromkeys([*lead.plain, claims.ALL_EXPLORATORY])),
+                technical=f"Exploratory, no test was pre-specified: {lead.technical}",
             )
         content = reading.lead.to_dict(lead)
         tables.save_finding(content, out=self.out)

@@ -30,6 +30,7 @@ _FIRST = 8
 
 #: The sentences under declared claims, and in their place where nothing was declared.
 EXPLORATORY = render("claims.everything_exploratory")
+ALL_EXPLORATORY = render("claims.exploratory")
 NOTHING_DECLARED = render("claims.nothing_declared")
 #: What the table of claims is called: of a user's own, and of a study's.
 TITLES = {True: "Pre-specified tests", False: "Pre-specified tests (defaults of this study)"}
