@@ -36,9 +36,8 @@ def errors(rows: pd.DataFrame) -> Drawn:
         f"true value in {low} to {high}%"
     )
     table = failing.head(_DRAWN)
-    drawn = _with_worst(table)
-    figure = figures.claims(drawn, "coverage, %", draw=_draw_level)
-    figure.set_figheight(1.1 + 0.2 * len(failing.head(_DRAWN)))  # on a first screen
+    figure = figures.claims(_with_worst(table), "coverage, %", draw=_draw_level)
+    figure.set_figheight(1.1 + 0.2 * len(table))  # on a first screen
     return Drawn(
         figure,
         table,

@@ -9,7 +9,6 @@ from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose
 
-_RULE = ("fails", "trusted")
 _KEYS = ["source", "dimension", "task"]
 _LOW_POWER = 0.1  # below it, errors of sign and magnitude are of too few significant estimates
 
@@ -24,7 +23,8 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     ['CoGS: Affinity Bias Score of texts in one order']
     """
     studies = rows["source"].astype("str").map(names.study)
-    return (studies + ": " + pd.Series(_names(rows), rows.index)).astype("str")
+    named = [names.calibrated(*key) for key in rows[_KEYS].astype(str).to_numpy()]
+    return (studies + ": " + pd.Series(named, rows.index)).astype("str")
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -47,7 +47,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     summary = summarize(rows)
     level = float(rows["confidence"].iloc[0])
     limits = {"level": level, "low": level - TOLERANCE, "lowest": 2 * level - 1}
-    rule = [prose.render(f"calibration.{name}", **limits) for name in _RULE]
+    rule = [prose.render(f"calibration.{name}", **limits) for name in ("fails", "trusted")]
     return Lead(
         plain=(" ".join(summary[:2]), detected(exclude_failing(shipped_power(), rows)), *rule),
         technical=" ".join([*summary, *rule]),
@@ -69,11 +69,6 @@ def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
     lowest = lowest.assign(named=name_statistics(lowest), fails=lowest["verdict"].isin(FAILS))
     named = lowest.to_dict("records")
     return lowest.assign(name=[prose.render_plain("calibration.lowest", row=row) for row in named])
-
-
-def _names(rows: pd.DataFrame) -> list[str]:
-    keys = rows[["source", "dimension", "task"]].astype(str).to_numpy()
-    return [names.calibrated(study, measure, name) for study, measure, name in keys]
 
 
 def split(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -63,12 +63,8 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
         values["df"] = Markup(count_range(both["df"].dropna().round().astype(int)))
         sentences.append(prose.render("cogs.units", **values, fixed=fixed))
-    parts_of = shown[shown["statistic"].isin(PARTS.values())]
-    missed = (
-        truth(pd.concat([both, parts_of]), None).to_dict("records")
-        if texts.kind == "simulated"
-        else []
-    )
+    with_parts = pd.concat([both, shown[shown["statistic"].isin(PARTS.values())]])
+    missed = truth(with_parts, None).to_dict("records") if texts.kind == "simulated" else []
     for name, further in {"others": [_others(half) for half in scores], "missed": missed}.items():
         if text := prose.render(f"cogs.{name}", rows=further):
             sentences.append(text)

@@ -134,10 +134,8 @@ def readable(
     if shown["statistic"].nunique() > 1 and "statistic" not in keys:
         keys = [*keys, "statistic"]
     labels = {name: name.replace("_", " ") for name in ESTIMATE_KEYS}
-    labels |= {"n": "N", "n_lost": "excluded", "null": "null value"}
-    if shown["null_low"].notna().any():
-        labels["null"] += f" [{level(shown)} range]"
-    labels |= whole.labels or {}
+    null = "null value" + f" [{level(shown)} range]" * bool(shown["null_low"].notna().any())
+    labels |= {"n": "N", "n_lost": "excluded", "null": null, **(whole.labels or {})}
     present = [key for key in keys if shown[key].notna().any()] or list(keys)[:1]
     varying = [key for key in present if shown[key].nunique(dropna=False) > 1] or present[:1]
     note = [whole.note] if whole.note else []
