@@ -57,7 +57,9 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     both, shown = pd.concat(scores), compared(estimates)
     sentences = [_finding(half, shown) for half in scores if len(half)]
     if sentences:
-        sentences.insert(1, prose.render("cogs.scores", named=[*both["statistic"].unique()]))
+        selected = both.get(significance.SELECTED[0], pd.Series()).notna().any()
+        named = [*both["statistic"].unique()]
+        sentences.insert(1, prose.render("cogs.scores", named=named, selected=selected))
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
