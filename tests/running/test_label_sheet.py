@@ -111,9 +111,15 @@ def test_answers_are_drawn_in_rounds_and_a_run_has_the_same_estimate(
         refused = command("label", path, *options)
         assert refused.returncode == 2 and message in " ".join(refused.stderr.split())
         pd.testing.assert_frame_equal(pd.read_csv(sheet, dtype=str), edited.reset_index(drop=True))
-    whole.to_csv(sheet, index=False)
+    linked = tmp_path / "elsewhere.csv"
+    sheet.unlink()
+    sheet.symlink_to(linked)
+    pd.concat([whole, whole.head(1).assign(text_id="another")]).to_csv(linked, index=False)
     printed = command("label", path, *options)
     assert "narrow enough" in printed.stdout and "agreement" in printed.stdout
+    assert "240 to be labelled, 240 are" in " ".join((printed.stdout + printed.stderr).split())
+    assert sheet.is_symlink() and len(pd.read_csv(linked)) == 241
+    whole.to_csv(sheet, index=False)
     results = biasalert.measure(
         **{"judges": ["keywords"], "claims": [], "draws": 100, "guard": False},
         human_path=str(sheet),

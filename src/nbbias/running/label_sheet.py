@@ -65,8 +65,8 @@ def write_sheet(
     Returns
     -------
     path, sheet, accuracy
-        Where it was written, its rows, and the accuracy that its labels of words show so far; with
-        `until` the estimates of `draw_round`.
+        Where it was written, its rows of this run, and the accuracy that its labels of words show
+        so far; with `until` the estimates of `draw_round`.
 
     Raises
     ------
@@ -85,6 +85,7 @@ def write_sheet(
         message += ", and with --until so has biased_prompts"
         raise NbbiasError(str(target), message)
     out = (out or default).absolute()
+    mine: Any = slice(None)
     to_come = (os.path.realpath(out),)  # which the params may name
     with tables.starting_at(path.absolute().parent):
         study_values = generation.without_block(values)
@@ -92,7 +93,7 @@ def write_sheet(
         chosen: Any = params.validate(model, study_values, where=str(path), to_come=to_come)
         if until:
             settings: dict[str, Any] = {"width": until, "size": answers, "annotators": annotators}
-            sheet, accuracy = draw_round(stem, chosen, out, **settings)
+            sheet, accuracy, mine = draw_round(stem, chosen, out, **settings)
         elif stem == "biasalert":
             read = biasalert.corpus.read_answers
             asked = read(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
@@ -100,13 +101,13 @@ def write_sheet(
             accuracy = pd.DataFrame({"estimate": [], "side": []})
         else:
             sheet, accuracy = news.measured.label(chosen, out, words=words, sentences=sentences)
-    tables.write(out, tables.csv(sheet))
-    return out, sheet, accuracy
+    tables.write(out.resolve(), tables.csv(sheet))  # behind a link, which stays
+    return out, sheet[mine], accuracy
 
 
 def draw_round(
     stem: str, chosen: Any, path: Path, *, width: float, size: int, annotators: Sequence[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+) -> tuple[pd.DataFrame, pd.DataFrame, pd.Series]:
     """Add the next round to a sheet of answers, where its labels so far are not enough.
 
     Parameters
@@ -125,11 +126,12 @@ def draw_round(
 
     Returns
     -------
-    sheet, estimates
+    sheet, estimates, is_asked
         The sheet: `text_id` (a hash), `text`, the study's verdict, `annotator`, `round` and
         `probability` (in its round). And by `cell` (the model) `estimate`, `ci_low`, `ci_high` of
         `stats.active_share`, `n` labels, the `agreement` of annotators (share of answers, each by
-        the inverse of its probability; NaN where nobody labelled twice), and `status`.
+        the inverse of its probability; NaN where nobody labelled twice), and `status`. And which
+        rows of the sheet are of these answers.
     """
     verdict, study = _STUDIES[stem]
     answers = study.score_answers(chosen)
@@ -165,7 +167,7 @@ def draw_round(
     for name in annotators if added else []:  # models are mixed
         mixed = pd.concat(added).sample(frac=1, random_state=chosen.seed)
         sheet = pd.concat([sheet, mixed.assign(annotator=name)], ignore_index=True)
-    return sheet, pd.DataFrame(rows)
+    return sheet, pd.DataFrame(rows), sheet["text_id"].isin(cells.index)
 
 
 def _status(texts: pd.DataFrame, last: int, *, narrow: bool) -> str:
