@@ -119,6 +119,10 @@ def test_a_group_that_never_appears_is_not_measured_and_says_so() -> None:
     assert set(own["statistic"]) >= {"mean_difference", "prejudice_share", "prejudice_extent"}
     told = of(own, "mean_difference")
     assert told["reason"].str.contains("sentences of the group female").all()
+    # Sentences about men are there, neutral ones are not.
+    lacking = of(table, "difference_beyond_neutral", "male")["reason"]
+    assert lacking.str.endswith("group male alone, and neutral ones, on both sides").all()
+    assert len(lacking) and of(table, "mean_difference", "male")["estimate"].notna().all()
     assert (told["n"] == 0).all() and (told["n_lost"] == 5).all()
     assert told["p_adjusted"].isna().all()
     assert of(table, "bias")["estimate"].notna().all()

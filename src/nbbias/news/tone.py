@@ -345,7 +345,8 @@ def _cell(
             for name, (part, change) in parts.items():
                 result = stats.one_sample(part, confidence=confidence, bounds=(-end, end))
                 if result.n == 0:
-                    reason = f"no article has sentences of the group {group} on both sides"
+                    needed = " alone, and neutral ones," if _SHIFTS[statistic] else ""
+                    reason = f"no article has sentences of the group {group}{needed} on both sides"
                     if name and values.notna().any():
                         reason = f"words of the group {group} have no counterparts"
                     result = result.replace(reason=reason)

@@ -262,7 +262,7 @@ def exploratory(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def commonest_reason(rows: pd.DataFrame) -> str:
-    """Return the most frequent reason of rows without a test; empty where none has one.
+    """Return the most frequent reason of rows without a test, and whether there are others.
 
     Examples
     --------
@@ -270,7 +270,7 @@ def commonest_reason(rows: pd.DataFrame) -> str:
     'few texts'
     """
     reasons = rows["reason"].dropna().value_counts()
-    return str(reasons.index[0]) if len(reasons) else ""
+    return "most often " * (len(reasons) > 1) + str(reasons.index[0]) if len(reasons) else ""
 
 
 def heading(
