@@ -230,7 +230,7 @@ def differences(
     >>> table = tables.estimates(rows, study="mine", confidence=0.95)
     >>> text = differences(table, mde=pd.Series([0.1, 0.2]), reference="in the originals")
     >>> text.split(". ")[1]
-    'No significant difference in b (−0.25; 95% CI −0.50 to −0.12, N = 9 articles; minimum de...
+    'In b, the difference was not significant (−0.25; 95% CI −0.50 to −0.12, N = 9 articles; ...
     """
     sides = sorted(_sides(rows), key=lambda side: -_excess(side).abs().max())
     sentences = _clauses([(side, rows) for side in sides], reference=reference, unit=unit)
