@@ -208,7 +208,8 @@ def fingerprint(estimates: pd.DataFrame) -> Drawn:
         angles = np.linspace(0, 2 * np.pi, len(part), endpoint=False)
         for value, style in {"null": "k--", "estimate": "o-"}.items():
             polar.plot(angles[closed], part[value].iloc[closed], style, lw=1.2, ms=3)
-        polar.set_xticks(angles, part["group"].map(escape.drawn))
+        people = sentences.people_of(part).map(escape.drawn).str.replace(" ", "\n")
+        polar.set_xticks(angles, people)
         polar.tick_params(labelsize=7)
         polar.set(ylim=(0, most), theta_offset=np.pi / 2, yticks=np.arange(0.2, most, 0.2))
 

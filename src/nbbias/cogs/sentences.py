@@ -74,7 +74,8 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     if excluded > _TOLERATED_EXCLUDED:
         sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
     if not sentences:
-        sentences = [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
+        scored = rows[rows["statistic"].isin(PARTS)]
+        sentences = [prose.render("claims.nothing", reason=phrases.commonest_reason(scored))]
     return Lead(
         plain=tuple(sentences),
         technical=phrases.technical([half for half in scores if len(half)], unit=UNITS),
