@@ -4,7 +4,6 @@ from .crossed import (
     crossed_spread as crossed_spread,
     random_facets as random_facets,
 )
-from .diversity import pairwise_distances as pairwise_distances
 from .drift import (
     drift_evidence as drift_evidence,
     drift_scores as drift_scores,
@@ -24,6 +23,9 @@ from .inference import (
     InferenceSettings as InferenceSettings,
     alpha as alpha,
     is_significant as is_significant,
+    null_range as null_range,
+    permutation_p as permutation_p,
+    permute_units as permute_units,
 )
 from .intervals import (
     ONE_CLUSTER as ONE_CLUSTER,
@@ -36,6 +38,7 @@ from .intervals import (
     paired_difference as paired_difference,
     proportion_interval as proportion_interval,
     share_interval as share_interval,
+    sparse_mean as sparse_mean,
     two_sample as two_sample,
     two_shares as two_shares,
     wilson as wilson,
@@ -61,11 +64,6 @@ from .noninferiority import (
     tango_score as tango_score,
     tango_tests as tango_tests,
 )
-from .permutation import (
-    null_range as null_range,
-    permutation_p as permutation_p,
-    permute_units as permute_units,
-)
 from .pooling import (
     pooled_difference as pooled_difference,
     pooled_mean as pooled_mean,
@@ -79,7 +77,6 @@ from .scorer_bias import (
     estimate_swap_effects as estimate_swap_effects,
     scorer_bias as scorer_bias,
 )
-from .sparse import sparse_mean as sparse_mean
 from .tipping import (
     recall_tipping_point as recall_tipping_point,
     subtract_rates as subtract_rates,
@@ -97,5 +94,6 @@ from .variance import (
     anova as anova,
     group_means as group_means,
     mean_of_means as mean_of_means,
+    pairwise_distances as pairwise_distances,
     spread_ratio as spread_ratio,
 )

@@ -17,8 +17,7 @@ from scipy.optimize import brentq
 from scipy.stats import binom
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.intervals import mean_interval
-from nbbias.stats.sparse import sparse_mean
+from nbbias.stats.intervals import mean_interval, sparse_mean
 
 #: The largest error that is tried.
 _MOST = 0.999

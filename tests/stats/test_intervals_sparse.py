@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 from scipy.stats import beta, ttest_1samp
 
-from nbbias.stats.sparse import ENOUGH, sparse_mean
+from nbbias.stats.intervals import ENOUGH, sparse_mean
 
 
 def test_gains_and_losses_have_exact_rates_and_one_more_value_of_1() -> None:
