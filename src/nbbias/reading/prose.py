@@ -18,7 +18,8 @@ import pandas as pd
 from IPython.display import Markdown
 from markupsafe import Markup
 
-from nbbias.tables import data_path
+from nbbias import stats
+from nbbias.tables import CONFIDENCE, data_path
 from nbbias.tables.escape import markdown as escape, without_markdown
 
 
@@ -137,7 +138,8 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted", *, is_bound: b
     """Write a p value as APA does: three decimals, no leading zero, never 0.
 
     Of a row of ESTIMATES it is that of the column `of`. Where a permutation test gave the smallest
-    p value that it can give, p is at most that. A bound is rounded upwards.
+    p value that it can give, p is at most that. A bound is rounded upwards. Where three decimals
+    would hide that p is below the level of significance, there are four.
 
     Examples
     --------
@@ -147,10 +149,12 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted", *, is_bound: b
     'p ≤ .006'
     >>> p_value(0.00125, is_bound=True)
     'p ≤ .002'
-    >>> p_value(0.04966)
-    'p = .0497'
+    >>> p_value(0.04966), p_value({"p_value": 0.0098, "p_adjusted": 0.0098, "confidence": 0.99})
+    ('p = .0497', 'p = .0098')
     """
+    alpha = stats.alpha(CONFIDENCE)
     if isinstance(p, Mapping):
+        alpha = stats.alpha(p.get("confidence", CONFIDENCE))
         is_exact = re.search("exact|sign test", str(p.get("test")))
         is_bound |= bool(p["p_value"] <= p.get("p_least", np.nan) * (1 + 1e-9)) and not is_exact
         p = float(p[of])
@@ -161,7 +165,7 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted", *, is_bound: b
     is_bound &= p < 1
     p = np.ceil(1000 * p - 1e-9) / 1000 if is_bound else p
     sign = "\N{LESS-THAN OR EQUAL TO}" if is_bound else "="
-    digits = f"{p:.4f}" if p < 0.05 <= round(p, 3) else f"{p:.3f}"
+    digits = f"{p:.4f}" if p < round(alpha, 9) <= round(p, 3) else f"{p:.3f}"
     return f"p {sign} {digits}".replace("0.", ".", 1)
 
 

@@ -1,7 +1,7 @@
 """Scorers of sentiment and toxicity: the title of each, and the function that loads it.
 
 A new scorer is one such function in `sentiment` or `toxicity` and one line in its `INSTRUMENTS`,
-from which the values and the help of parameters, and the names in tables and figures, are read. A
+from which the values of parameters, and the names in tables and figures, are read. A
 package that it needs is listed in `tables.provenance`. Another package adds a scorer by an entry
 point of the group `nbbias.instruments`, called `sentiment.<name>` or `toxicity.<name>`.
 """
