@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given, settings, strategies as st
 
 from nbbias import stats
-from nbbias.news import corpus, prejudice, replicates, sample, scoring, tone, words
+from nbbias.news import claims, corpus, replicates, sample, scoring, tone, words
 from nbbias.news.replicates import ANSWERS, BOTH, KINDS, ORIGINALS, Article
 from tests.build import GENDER, row_of, study_of
 
@@ -146,16 +146,16 @@ def test_permuted_tone_is_the_mean_of_every_split_whatever_the_group() -> None:
 def test_prejudice_is_permuted_by_exchanging_answer_and_original() -> None:
     change = pd.DataFrame({"m": [-0.2, 0.3, -0.1, np.nan]})
     exchanged = pd.DataFrame({"m": [0.2, -0.3, np.nan, -0.5]})
-    found = prejudice.permute(change, exchanged, inference=SETTINGS)
+    found = claims.permute_prejudice(change, exchanged, inference=SETTINGS)
     shares, extents = [], []
     for kept in product([True, False], repeat=4):
         values = change["m"].where(np.array(kept), exchanged["m"]).dropna()
         shares.append((values < 0).mean() if len(values) else np.nan)
         extents.append(values[values < 0].mean())
-    for kind, exact in zip(prejudice.KINDS, (shares, extents), strict=True):
+    for kind, exact in zip(claims.PREJUDICE, (shares, extents), strict=True):
         error = 4 * np.nanstd(exact) / np.sqrt(20_000)
         assert found[kind]["null"] == pytest.approx(np.nanmean(exact), abs=error)
-    worse = prejudice.permute(-change, -exchanged, inference=SETTINGS, worse=1)
+    worse = claims.permute_prejudice(-change, -exchanged, inference=SETTINGS, worse=1)
     assert worse["prejudice_extent"]["null"] == -found["prejudice_extent"]["null"]
 
 

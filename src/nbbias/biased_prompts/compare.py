@@ -177,14 +177,14 @@ def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: floa
     """Yield the rows of one cell, with the values that they are means of; see `compare`."""
     neutral, biased = prompts
     measure, settings = cell.key["measure"], stats.InferenceSettings(confidence)
-    worse = news.prejudice.WORSE.get(measure, -1)
+    worse = news.claims.WORSE.get(measure, -1)
     how: Row = {"group": cell.key["group"], "inference": settings, "worse": worse, "reach": np.inf}
     for prompt, change in cell.change.items():
-        for row in news.prejudice.rows(change, **how):
+        for row in news.claims.prejudice(change, **how):
             yield cell.key | {"prompt": prompt} | row
     both = cell.key | {"prompt": f"{biased} − {neutral}", "null": 0.0}
     changes = [cell.change[biased], cell.change[neutral]]
-    shares = [news.prejudice.fell(change, worse=worse) for change in changes]
+    shares = [news.claims.fell(change, worse=worse) for change in changes]
     for row in _two_samples(shares, changes, confidence):
         yield both | row
     effect = cell.difference[biased] - cell.difference[neutral]

@@ -107,7 +107,7 @@ def tone_shift(sample: Corpus, group: str, confidence: float) -> Row:
     change, neutral = (_change(sample.tone, of) for of in (alone, total == 0))
     values, moved = _mean(change - neutral), _mean(change)
     row: Row = stats.one_sample(values, confidence=confidence, bounds=(-4, 4)).row()
-    different = np.abs(moved[~np.isnan(values)]) > news.prejudice.ROUNDING
+    different = np.abs(moved[~np.isnan(values)]) > stats.intervals.ROUNDING
     if different.sum() < news.tone.FEWEST:
         row |= dict.fromkeys(("ci_low", "ci_high", "p_value"), np.nan)
     return row

@@ -1,5 +1,4 @@
 from . import (
-    agreement as agreement,
     claims as claims,
     corpus as corpus,
     discovery as discovery,
@@ -9,12 +8,10 @@ from . import (
     labels as labels,
     measured as measured,
     params as params,
-    prejudice as prejudice,
     replicates as replicates,
     sample as sample,
     scoring as scoring,
     shares as shares,
-    sizes as sizes,
     tone as tone,
     topics as topics,
     words as words,

@@ -10,7 +10,6 @@ import pandas as pd
 
 from nbbias import params, reading, stats, tables, text
 from nbbias.news import (
-    agreement,
     claims,
     corpus,
     discovery,
@@ -19,7 +18,6 @@ from nbbias.news import (
     labels,
     sample,
     scoring,
-    sizes,
     tone,
     topics,
     words,
@@ -28,6 +26,7 @@ from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
 from nbbias.news.explore import lexicon as explored
 from nbbias.news.params import News, NewsBias
+from nbbias.news.reading.tables import model_facts
 from nbbias.params import NONE, Input
 from nbbias.tables import NbbiasError
 from nbbias.text import toxicity
@@ -51,7 +50,7 @@ def check(chosen: Any) -> list[str]:
         tables.attempt(problems, params.check_claims, chosen, there)
         if chosen.labels_path != NONE:
             tables.attempt(problems, _check_labels, chosen, sides)
-        tables.attempt(problems, sizes.facts, chosen.models_path)
+        tables.attempt(problems, model_facts, chosen.models_path)
     tables.refuse(problems)
     return warnings
 
@@ -322,7 +321,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         results = results._replace(without_each_term=changes)
     if whole.scored:
         table, measured = scores["sentence"], whole.scored.measured
-        agreed = agreement.estimates(table, measured, confidence=chosen.confidence)
+        agreed = tone.agreement(table, measured, confidence=chosen.confidence)
         results = results._replace(agreement=agreed)
     if whole.number:
         results = results._replace(numbers_of_topics=whole.number.tried)

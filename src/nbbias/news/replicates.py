@@ -28,6 +28,7 @@ from scipy.stats import t
 from nbbias import stats, tables
 from nbbias.news import claims
 from nbbias.news.corpus import CELL, SIDES, Read
+from nbbias.stats.intervals import ROUNDING
 
 BOTH = "two human texts on one story, and one model asked twice"
 ORIGINALS = "two human texts on one story"
@@ -41,9 +42,6 @@ PERMUTED, NOTHING = "sentences permuted between the texts", "texts without a dif
 
 #: Articles that a kind needs before a poorer one stands in, or all that there are.
 ENOUGH = 10
-
-#: A difference this small is rounding, not a difference.
-ROUNDING = 1e-12
 
 #: The sentences of texts, by the text's number: sentences by columns.
 Texts: TypeAlias = Mapping[Any, np.ndarray]

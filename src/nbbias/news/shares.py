@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.news import claims, prejudice
+from nbbias.news import claims
 from nbbias.news.claims import Pooling, Row
 from nbbias.tables import Estimated
 from nbbias.text import lexicons
@@ -78,7 +78,7 @@ def estimate(
         - ``prejudice_share``: the share of pairs in which the answer gives the group a smaller
           share, of words among pairs whose original names the group, of topics among all, as the
           paper counts; Wilson interval. ``prejudice_extent``: mean change in just those pairs.
-          Null: answers and originals exchanged (`news.prejudice`).
+          Null: answers and originals exchanged (`news.claims.prejudice`).
     """
     parts = []
     for bias, subset in scores.groupby("bias", sort=False):
@@ -122,7 +122,7 @@ def _estimate_cell(
         original = answer = change.notna()
         if "seed" not in units:  # words: an original without the group has no less to give
             original, answer = (claims.values(units, f"{s}_{group}").to_numpy() > 0 for s in "oh")
-        rows += prejudice.rows(
+        rows += claims.prejudice(
             change.where(original),
             group=group,
             exchanged=-change.where(answer),

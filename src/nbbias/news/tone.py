@@ -20,10 +20,12 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.news import claims, prejudice, replicates
+from nbbias.news import claims, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read
 from nbbias.news.scoring import MASKED, Scored
+from nbbias.stats.agreement import MEASURE
+from nbbias.stats.intervals import ROUNDING
 from nbbias.tables import SCORES, Estimated, check
 from nbbias.text import lexicons
 
@@ -260,7 +262,7 @@ def estimates(
           a group whose sentences are warmer on both sides then shifts beyond neutral ones, too.
         - ``prejudice_share``: share of pairs in which the tone towards a group is worse in the
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
-          in those. Null: answers and originals exchanged (`news.prejudice`).
+          in those. Null: answers and originals exchanged (`news.claims.prejudice`).
 
         `p_adjusted` is Holm's, a family for each measure and tested statistic: over all biases,
         cells, groups and instruments. Where fewer than `FEWEST` articles differ there is no
@@ -325,7 +327,7 @@ def _cell(
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach)).row()
     if not distance["n"]:
         distance["reason"] = claims.why_none(units)
-    elif (counted["score"].abs() > prejudice.ROUNDING).sum() < FEWEST:
+    elif (counted["score"].abs() > ROUNDING).sum() < FEWEST:
         distance |= dict.fromkeys(("ci_low", "ci_high"), np.nan)
         distance["reason"] = _FEW
     rows: list[Row] = [{"statistic": "bias", **distance, "values": counted["score"]}]
@@ -350,13 +352,13 @@ def _cell(
                     if name and values.notna().any():
                         reason = f"words of the group {group} have no counterparts"
                     result = result.replace(reason=reason)
-                elif (change.abs() > prejudice.ROUNDING).sum() < FEWEST:
+                elif (change.abs() > ROUNDING).sum() < FEWEST:
                     result = result.without_test(_FEW)
                 row = {"statistic": statistic + name, "group": group, "null": 0.0}
                 row |= {} if name else {"values": values}
                 rows.append(result.row() | row)
         change = counted[[f"difference_{group}"]].astype(float)
-        rows += prejudice.rows(
+        rows += claims.prejudice(
             change,
             group=group,
             inference=inference,
@@ -365,6 +367,107 @@ def _cell(
             reach=reach,
         )
     return rows
+
+
+# --- agreement of scorers ---------------------------------------------------------------------
+
+# Do scorers of sentiment agree on the tone towards a group, or is the scorer measured? By a
+# multitrait–multimethod matrix: tone towards one group by two scorers should be correlated, tone
+# towards groups of two biases by one scorer should not.
+
+#: What is correlated, and its key in the column `dimension`.
+CORRELATED = ("articles", "models")
+
+#: Scorers that hold others: they agree with these by construction.
+_DERIVED = "sentiment_combined"
+
+#: Models that a correlation of means needs.
+_FEWEST_MODELS = 4
+
+_KEYS = {"part": "group", "method": "instrument"}
+_ENDS = ("first", "second")
+
+
+def agreement(
+    scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float, study: str = "news_bias"
+) -> pd.DataFrame:
+    """Correlate the tone towards groups between scorers and biases, on articles and on models.
+
+    Parameters
+    ----------
+    scores
+        SCORES of `pair_scores`.
+    measured
+        By what sentences were scored (`news.scoring.Scored.measured`). Left out are scores without
+        descriptors, and the mean of other scorers.
+    confidence
+        Level of the intervals.
+    study
+        Whose table this is.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES of `stats.multitrait_multimethod`; `group` and `instrument` are of the first
+        measure, `second_group` and `second_instrument` of the second. `dimension` ``"articles"``:
+        Pearson's, of an article's shift less its mean by model and prompt; N counts articles.
+        ``"models"``: Spearman's, of mean shifts by model and prompt; N counts models. The shift is
+        of sentences that name this group and none of another bias. The neutral sentences' is not
+        subtracted, since one subtrahend would correlate all groups.
+
+    Examples
+    --------
+    >>> from nbbias import news, text
+    >>> pairs = news.pair(*news.sample.corpus({"colder": {"tone_female": -0.4}}, seed=1))
+    >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
+    >>> scored = news.scoring.score(
+    ...     read, scorers=["textblob", "vader"], toxicity_scorer="offline", swapped=False
+    ... )
+    >>> scores = news.tone.pair_scores(read, scored)
+    >>> rows = agreement(scores, scored.measured, confidence=0.95).set_index("statistic")
+    >>> bool(rows.loc["convergent_mean", "estimate"].iloc[0] > 0.3)
+    True
+    >>> rows.loc["validity_difference", "reason"].iloc[0]
+    'needs two traits by one method'
+    """
+    scorers = measured[measured["measure"] == "sentiment"]
+    scorers = scorers[~scorers["column"].str.endswith(MASKED)]
+    used = scorers["column"].ne(_DERIVED) | (len(scorers) == 1)
+    wide = _alone_by_measure(scores[scores["instrument"].isin(scorers.loc[used, "instrument"])])
+    index = wide.index.to_frame(index=False)
+    cells = index.groupby(list(CELL)).ngroup()
+    means = wide.groupby(level=list(CELL)).mean()
+    means = means.where(wide.groupby(level=list(CELL)).count() >= FEWEST)
+    articles = index.groupby(["source", "article_id"]).ngroup()
+    parts = [
+        stats.multitrait_multimethod(wide, clusters=articles, strata=cells, confidence=confidence),
+        stats.multitrait_multimethod(
+            means.rank(),
+            clusters=means.index.get_level_values("model").to_numpy(),
+            confidence=confidence,
+            fewest=_FEWEST_MODELS,
+        ),
+    ]
+    named = [part.assign(dimension=of) for of, part in zip(CORRELATED, parts, strict=True)]
+    rows = pd.concat(named, ignore_index=True)
+    keys = wide.columns.to_frame(index=False).rename(columns=_KEYS)[[*_KEYS.values()]]
+    first, second = (keys.reindex(rows.pop(end)).set_axis(rows.index) for end in _ENDS)
+    first["instrument"] = first["instrument"].fillna(", ".join(keys["instrument"].unique()))
+    common: dict[str, Any] = {"study": study, "measure": "sentiment", "confidence": confidence}
+    result = tables.estimates(pd.concat([rows, first], axis=1).to_dict("records"), **common)
+    result = stats.adjust(result, family=["dimension"])
+    return result.assign(**second.add_prefix("second_").reset_index(drop=True))
+
+
+def _alone_by_measure(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the shift of an article's sentences about one group alone, by `MEASURE`."""
+    keys, parts = [*CELL, "article_id"], []
+    for (bias, scorer), of in scores.groupby(["bias", "instrument"], sort=False):
+        rows = claims.per_article(of, POOLING).set_index(keys).filter(regex=f"^{ALONE}")
+        groups = rows.dropna(axis=1, how="all").rename(columns=lambda name: name.partition("_")[2])
+        measures = [(str(bias), group, str(scorer)) for group in groups]
+        parts.append(groups.set_axis(pd.MultiIndex.from_tuples(measures, names=MEASURE), axis=1))
+    return pd.concat(parts, axis=1)
 
 
 # --- distances of texts by their sentences ----------------------------------------------------

@@ -18,9 +18,9 @@ from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.news import claims, discovery
-from nbbias.news.agreement import LEVELS
 from nbbias.news.corpus import ARTICLE
 from nbbias.news.fits import TEXTS_A_TOPIC, Number
+from nbbias.news.tone import CORRELATED
 from nbbias.params import Texts
 from nbbias.reading import names, phrases, significance
 from nbbias.reading.prose import render, render_plain
@@ -232,7 +232,7 @@ def agreement(table: pd.DataFrame) -> tuple[str, list[str]]:
     >>> agreement(pd.DataFrame(rows).assign(p_adjusted=0.001))[0]
     'Scores of tone followed the group more than the scorer'
     """
-    articles, models = (_means(table, level) for level in LEVELS)
+    articles, models = (_means(table, level) for level in CORRELATED)
     difference = articles[DIFFERENCE]
     if difference["ci_low"] > 0 and articles["convergent"]["ci_low"] > 0:
         followed = "group"

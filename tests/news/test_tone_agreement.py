@@ -40,7 +40,7 @@ def agreement(*, follows: str) -> pd.DataFrame:
     table["sentiment_combined"] = table[["sentiment_first", "sentiment_second"]].mean(axis=1)
     scored = news.scoring.Scored(table.drop(columns="group"), MEASURED)
     scores = news.tone.pair_scores(READ, scored)
-    return news.agreement.estimates(scores, MEASURED, confidence=0.95)
+    return news.tone.agreement(scores, MEASURED, confidence=0.95)
 
 
 @pytest.mark.parametrize("follows", ["group", "scorer"])
@@ -67,7 +67,7 @@ def test_one_scorer_is_not_measured(scorer: str, biases: list[str]) -> None:
     measured = MEASURED[:1].assign(
         column=f"sentiment_{scorer}", instrument=scores["instrument"].unique()[0]
     )
-    table = news.agreement.estimates(scores, measured, confidence=0.95)
+    table = news.tone.agreement(scores, measured, confidence=0.95)
     heading, said = news.sentences.agreement(table)
     assert heading == "Agreement between scorers was not measured"
     assert "needs two methods" in said[0]

@@ -19,8 +19,8 @@ def test_a_trend_is_the_slope_over_models_on_log_size(tmp_path: Path) -> None:
     rows += [row | {"model": "of no known size", "estimate": 0.9}]
     path = tmp_path / "models.csv"
     path.write_text("model,parameters,rlhf\na,1B,no\nb,7000M,yes\nc,70B,yes\nd,13 B,\n")
-    sized = news.sizes.by_size(tables.estimates(rows, study="news_bias"), str(path))
-    first = news.sizes.trends(sized, confidence=0.9).iloc[0]
+    sized = news.tables.by_size(tables.estimates(rows, study="news_bias"), str(path))
+    first = news.tables.trends(sized, confidence=0.9).iloc[0]
     fit = linregress(np.log10([x for x, _ in values.values()]), [y for _, y in values.values()])
     assert first[["whose", "n"]].tolist() == ["this run", 4]
     assert first["estimate"] == pytest.approx(fit.slope)
@@ -33,11 +33,13 @@ def test_two_models_have_no_trend_and_a_fallback_hides_printed_toxicity() -> Non
     ours = tables.estimates(
         [row | {"model": "GPT-2", "instrument": "a fallback"}], study="news_bias"
     )
-    sized = news.sizes.by_size(ours)
+    sized = news.tables.by_size(ours)
     assert sized.loc[sized["measure"] == "toxicity", "whose"].tolist() == ["this run"]
-    assert "toxicity" not in set(news.sizes.trends(sized, confidence=0.95)["measure"])
-    assert len(news.sizes.by_size(tables.estimates([], study="news_bias"))) == 7 * 8
-    printed = news.sizes.facts().set_index("model").loc["ChatGPT", ["size", "average_word_count"]]
+    assert "toxicity" not in set(news.tables.trends(sized, confidence=0.95)["measure"])
+    assert len(news.tables.by_size(tables.estimates([], study="news_bias"))) == 7 * 8
+    printed = (
+        news.tables.model_facts().set_index("model").loc["ChatGPT", ["size", "average_word_count"]]
+    )
     assert printed.tolist() == [1.75e11, 292]
 
 
@@ -46,4 +48,4 @@ def test_facts_that_are_none_are_refused(rows: str, tmp_path: Path) -> None:
     path = tmp_path / "models.csv"
     path.write_text(f"model,parameters\n{rows}\n")
     with pytest.raises(ContractError, match=r"no size|twice"):
-        news.sizes.facts(str(path))
+        news.tables.model_facts(str(path))
