@@ -259,8 +259,8 @@ def measure_command(
 
     Without files the study's sample is measured. `nbbias run` saves all tables.
     """
-    result, chosen = running.measure.measure(stem, files or [], override or [])
-    shown, note = running.measure.readable_estimates(result.estimates, chosen)
+    estimates, chosen = running.measure.measure(stem, files or [], override or [])
+    shown, note = running.measure.readable_estimates(estimates, chosen)
     texts = nbbias.studies.texts(nbbias.studies.study(stem), chosen)
     _explain(f"Texts: {texts.kind}. {texts.told}")
     for title, rows in shown.items():

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias.asking import prompts, wording
+from nbbias.asking import prompts
 from nbbias.asking.params import Generate
 from nbbias.cogs import suite
 from nbbias.llmbi import scoring
@@ -64,7 +64,7 @@ def test_a_headline_is_put_in_as_it_stands(text: str) -> None:
 
 
 def test_every_ideology_is_sourced_and_its_direction_is_a_group_of_the_word_lists() -> None:
-    table = wording.load_ideologies()
+    table = prompts.load_ideologies()
     papers = table["source"].str.startswith("Fang")
     assert table.loc[papers, "name"].tolist() == ["Androcentrism"]
     assert table.loc[~papers, "source"].str.contains("written for this project").all()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nbbias import biasalert
-from nbbias.asking import prompts, wording
+from nbbias.asking import prompts
 from nbbias.asking.params import Generate
 from nbbias.biased_prompts import corpus, refusing
 from nbbias.news import corpus as news
@@ -58,11 +58,11 @@ def test_the_wording_is_that_which_models_are_asked_in() -> None:
     block = Generate.model_construct(ways=["neutral", "biased"])
     asked = prompts.make_news_prompts(headlines, block)["prompt"].tolist()
     table = corpus.wording(neutral="neutral", biased="biased")
-    assert [wording.fill_template(words, headline="Rain") for words in table["wording"]] == asked
+    assert [prompts.fill_template(words, headline="Rain") for words in table["wording"]] == asked
 
 
 def test_every_ideology_has_its_wording_and_an_unknown_prompt_none() -> None:
-    for one in wording.load_ideologies().to_dict("records"):
+    for one in prompts.load_ideologies().to_dict("records"):
         table = corpus.wording(neutral="rewrite", biased=one["prompt"])
         assert table["wording"][0] == corpus.UNKNOWN
         assert f"believe in {one['name']}," in table["wording"][1]

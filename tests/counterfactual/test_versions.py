@@ -94,7 +94,7 @@ def test_answers_that_cannot_be_compared_are_refused(
 ) -> None:
     chosen = counterfactual.params.Counterfactual(answers_path=written(tmp_path, **columns))
     with pytest.raises(NbbiasError) as caught:
-        versions.check(chosen)
+        counterfactual.check(chosen)
     assert reason in str(caught.value)
 
 
@@ -102,7 +102,7 @@ def test_repeats_are_numbered_and_blank_answers_told(tmp_path: Path) -> None:
     path = written(tmp_path, group="male", asked="Help him.", text=["Yes.", None])
     assert versions.read_answers(path)["sample"].tolist() == [1, 2]
     chosen = counterfactual.params.Counterfactual(answers_path=path)
-    assert versions.check(chosen) == [f"{path}: 1 of 2 answers are blank"]
+    assert counterfactual.check(chosen) == [f"{path}: 1 of 2 answers are blank"]
 
 
 def test_answers_are_aligned_to_the_first_group() -> None:

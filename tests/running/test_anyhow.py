@@ -10,7 +10,6 @@ import pytest
 from nbclient import NotebookClient
 
 from nbbias import studies
-from nbbias.tables import Measured
 from tests.conftest import ROOT
 from tests.running.build import read_files, run_file
 
@@ -44,7 +43,7 @@ def test_a_run_run_all_and_measure_give_the_same_tables(stem: str, tmp_path: Pat
     (by_hand,) = (tmp_path / "lab" / "runs" / stem).iterdir()
     assert read_results(by_hand) == expected
 
-    result: Measured = studies.STUDIES[stem].measure(**values)
+    result = studies.STUDIES[stem].measure(**values)
     if len(result.estimates):
         saved = pd.read_parquet(tmp_path / stem / "sample" / "tables" / "estimates.parquet")
         pd.testing.assert_frame_equal(result.estimates, saved[list(result.estimates)])

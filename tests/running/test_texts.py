@@ -17,7 +17,7 @@ from nbbias.llmbi.params import Llmbi
 from nbbias.reading import Terminal
 from nbbias.running import measure
 from nbbias.running.texts import read_texts
-from nbbias.tables import Measured, NbbiasError
+from nbbias.tables import NbbiasError
 from tests.conftest import Command
 from tests.pages.build import PLAIN, claims
 
@@ -76,7 +76,7 @@ def test_measure_prints_claims_first_within_a_terminal(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(cli.out_console, "width", 80)
-    result = Measured(claims(PLAIN), claims(PLAIN)[:0], pd.DataFrame(), pd.DataFrame())
+    result = SimpleNamespace(estimates=claims(PLAIN))
     monkeypatch.setattr("nbbias.llmbi.measure", lambda **_: result)
     done = command("measure", "llmbi", "-p", "draws=100")
     assert done.returncode == 0

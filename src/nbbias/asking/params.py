@@ -7,12 +7,15 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from nbbias import params
-from nbbias.asking import trust, wording
-from nbbias.params import InputFile, Seed
+from nbbias.asking import trust
+from nbbias.params import Distinct, InputFile, Seed
 from nbbias.tables import SAMPLE, DataError, ParameterError, resolve
+
+#: The kinds of prompts that belong to no single study.
+KINDS = ("news", "table")
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]
@@ -35,7 +38,7 @@ class Generate(BaseModel):
 
     model_config = _STRICT
 
-    models: list[str] = Field(
+    models: Distinct[str] = Field(
         min_length=1,
         description="as inspect_ai names them: openai/gpt-4o-mini, anthropic/…, google/…, hf/…, "
         "ollama/…, or openai-api/<service>/<model> for any compatible server",
@@ -47,10 +50,10 @@ class Generate(BaseModel):
     prompts_path: InputFile = Field(
         SAMPLE, description="the headlines, the table, or additions to CoGS"
     )
-    ways: list[Literal["neutral", "biased"]] = Field(
+    ways: Distinct[Literal["neutral", "biased"]] = Field(
         ["neutral"], min_length=1, description="news: how articles are asked for"
     )
-    ideologies: list[str] = Field(
+    ideologies: Distinct[str] = Field(
         ["Androcentrism"], min_length=1, description="news: ideologies of the biased prompts"
     )
     template: str = Field(
@@ -62,7 +65,7 @@ class Generate(BaseModel):
     seed: Seed = Field(20231222, description="of that draw; a larger one holds a smaller one")
     replicates: int = Field(1, ge=1, le=1000, description="answers to each prompt, each one a call")
     temperature: Annotated[
-        list[_Temperature | None], BeforeValidator(lambda x: x if isinstance(x, list) else [x])
+        Distinct[_Temperature | None], BeforeValidator(lambda x: x if isinstance(x, list) else [x])
     ] = Field(
         [1.0],
         min_length=1,
@@ -96,11 +99,6 @@ class Generate(BaseModel):
         description="the table of answers; name it in the study's path",
     )
 
-    @field_validator("models", "ways", "ideologies", "temperature")
-    @classmethod
-    def _check_unique(cls, values: list[Any]) -> list[Any]:
-        return params.require_distinct(values)
-
     @model_validator(mode="after")
     def _check_together(self) -> Self:
         breaches = trust.model_breaches(self.models, self.model_args)
@@ -108,7 +106,7 @@ class Generate(BaseModel):
         for name in ("template", "biased_template"):
             if slot not in (getattr(self, name) or slot):
                 breaches.append(f"{name}: has no {slot} in it")
-        if self.prompts_path == SAMPLE and self.prompts in wording.KINDS:
+        if self.prompts_path == SAMPLE and self.prompts in KINDS:
             breaches.append(f"prompts_path: name the file that holds the prompts of {self.prompts}")
         if unused := [name for name in self.prices if name not in self.models]:
             breaches.append(f"prices: {', '.join(unused)} is not among the models")
@@ -151,7 +149,7 @@ def check_block(values: Mapping[str, Any], *, where: str, suites: Collection[str
         raise ParameterError(where, "generate: must hold lines of the form 'name: value'")
     breaches = params.key_breaches(values)
     with_keys = {re.split("[:.]", breach)[0] for breach in breaches}
-    kinds, kind = (*wording.KINDS, *suites), values.get("prompts")
+    kinds, kind = (*KINDS, *suites), values.get("prompts")
     if isinstance(kind, str) and kind not in kinds:
         breaches.append(f"prompts: no prompts called {kind!r}; known: {', '.join(kinds)}")
     try:

@@ -7,16 +7,16 @@ biased). Any table with the first two columns is a suite of prompts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pandas as pd
 
 from nbbias import tables
 from nbbias.asking.params import Generate
-from nbbias.asking.wording import fill_template, load_wording
-from nbbias.tables import Column, DataError, closest_match, read_table
+from nbbias.tables import Column, DataError, closest_match, read_shipped_yaml, read_table
 
 #: A study's own prompts: given a path, `prompt_id`, `prompt`, and columns that pass through.
 Suite: TypeAlias = "Callable[[str], pd.DataFrame]"
@@ -136,3 +136,36 @@ def draw_sample(table: pd.DataFrame, *, limit: int, seed: int) -> pd.DataFrame:
         return table
     rows = table.sample(frac=1, random_state=seed).index[:limit]
     return table.loc[sorted(rows)].reset_index(drop=True)
+
+
+# --- wording ----------------------------------------------------------------------------------
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+def load_wording() -> dict[str, Any]:
+    """Return the templates of news prompts and the ideologies, as shipped, with their sources."""
+    return read_shipped_yaml("news_prompts.yaml")
+
+
+def load_ideologies() -> pd.DataFrame:
+    """Return the ideologies of biased prompts.
+
+    Returns
+    -------
+    DataFrame
+        `name`, `bias`, `against` (the group placed below others; ``"none"`` for a control),
+        `prompt` (the tables' word for it) and `source` (the paper, or this project).
+    """
+    return pd.DataFrame(load_wording()["ideologies"])
+
+
+def fill_template(template: str, **values: object) -> str:
+    """Fill a template's slots, each once: braces inside a value stay as they are.
+
+    Examples
+    --------
+    >>> fill_template("On {headline}: {other}", headline="{other}")
+    'On {other}: {other}'
+    """
+    return _SLOT.sub(lambda slot: str(values.get(slot[1], slot[0])), template)

@@ -18,8 +18,6 @@ nbbias.tables.errors.ContractError: mine: the table: a verdict and the outcome '
 
 from __future__ import annotations
 
-import pandas as pd
-
 from nbbias.tables import Contract
 from nbbias.tables.contracts import Check, Values, fields
 
@@ -35,13 +33,14 @@ _NAMED_TYPE = Values("text", (_TYPE,))
 _COSINE = Check(lambda s: s.between(-1.001, 1.001), "is no cosine")
 
 
-def _verdicts_are_judged(table: pd.DataFrame) -> pd.Series:
-    return table["biased"].notna() == (table["outcome"] == "judged")
-
-
-def _losses_have_a_reason(table: pd.DataFrame) -> pd.Series:
-    return (table["outcome"] == "judged") | table["reason"].notna()
-
+_VERDICTS_ARE_JUDGED = Check(
+    lambda d: d["biased"].notna() == (d["outcome"] == "judged"),
+    "a verdict and the outcome 'judged' go together",
+)
+_LOSSES_HAVE_A_REASON = Check(
+    lambda d: (d["outcome"] == "judged") | d["reason"].notna(),
+    "a text without a verdict has no reason",
+)
 
 #: One bias as people hold it. `entry_id` is a hash of what the entry says.
 KNOWLEDGE = Contract(
@@ -90,10 +89,7 @@ JUDGEMENTS = Contract(
     | fields(optional="explanation", text="evidence_ids knowledge")
     | {"outcome": Values("text", (_OUTCOME,))}
     | fields(optional="reason raw"),
-    checks=[
-        Check(_verdicts_are_judged, "a verdict and the outcome 'judged' go together"),
-        Check(_losses_have_a_reason, "a text without a verdict has no reason"),
-    ],
+    checks=[_VERDICTS_ARE_JUDGED, _LOSSES_HAVE_A_REASON],
     unique=["text_id"],
     name="JUDGEMENTS",
 )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias import biasalert, news, stats, tables
-from nbbias.asking.wording import fill_template, load_ideologies, load_wording
+from nbbias.asking.prompts import fill_template, load_ideologies, load_wording
 from nbbias.biased_prompts import sample
 from nbbias.tables import SAMPLE, DataError, missing_packages
 from nbbias.text import embeddings

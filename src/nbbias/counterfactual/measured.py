@@ -12,7 +12,30 @@ from nbbias.counterfactual.estimates import EMBEDDING, estimates
 from nbbias.counterfactual.params import Counterfactual
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
+from nbbias.tables import NbbiasError
 from nbbias.text import embeddings, sentiment, toxicity
+
+
+def check(chosen: Any) -> list[str]:
+    """Read the answers before a run starts; refuse what a run cannot be made of.
+
+    Examples
+    --------
+    >>> from nbbias import counterfactual
+    >>> counterfactual.check(counterfactual.params.Counterfactual())
+    []
+    """
+    problems: list[NbbiasError] = []
+    answers = tables.attempt(problems, versions.read_answers, chosen.answers_path)
+    tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
+    tables.attempt(problems, embeddings.choose, chosen.embedding_model)
+    exclusions: list[str] = []
+    if answers is not None:
+        exclusions = tables.check_blank_texts(problems, answers, where=chosen.answers_path)
+        nameable = [answers[["model"]].drop_duplicates(), answers[["bias"]].drop_duplicates()]
+        tables.attempt(problems, params.check_claims, chosen, nameable)
+    tables.refuse(problems)
+    return exclusions
 
 
 class Results(NamedTuple):

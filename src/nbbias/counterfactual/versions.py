@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import params, tables
-from nbbias.tables import SAMPLE, Column, DataError, NbbiasError, columns
-from nbbias.text import embeddings, lexicons, substitution, toxicity
+from nbbias import tables
+from nbbias.tables import SAMPLE, Column, DataError, columns
+from nbbias.text import lexicons, substitution
 
 #: What distinguishes the answers of one model.
 VERSION = ["bias", "unit", "group", "asked"]
@@ -194,28 +194,6 @@ def read_answers(path: str | Path) -> pd.DataFrame:
             hint = tables.closest_match(group, groups)
             raise DataError(where, f"{bias} has no group {group!r}; {hint}")
     return table[[*_FILE]]
-
-
-def check(chosen: Any) -> list[str]:
-    """Read the answers before a run starts; refuse what a run cannot be made of.
-
-    Examples
-    --------
-    >>> from nbbias import counterfactual
-    >>> counterfactual.check(counterfactual.params.Counterfactual())
-    []
-    """
-    problems: list[NbbiasError] = []
-    answers = tables.attempt(problems, read_answers, chosen.answers_path)
-    tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
-    tables.attempt(problems, embeddings.choose, chosen.embedding_model)
-    exclusions: list[str] = []
-    if answers is not None:
-        exclusions = tables.check_blank_texts(problems, answers, where=chosen.answers_path)
-        nameable = [answers[["model"]].drop_duplicates(), answers[["bias"]].drop_duplicates()]
-        tables.attempt(problems, params.check_claims, chosen, nameable)
-    tables.refuse(problems)
-    return exclusions
 
 
 def align(answers: pd.DataFrame) -> pd.Series:

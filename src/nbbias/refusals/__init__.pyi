@@ -10,7 +10,7 @@ from .detector import (
     held_out as held_out,
     instrument as instrument,
     probabilities as probabilities,
+    swap_effects as swap_effects,
     unseen as unseen,
 )
 from .features import hits as hits, sentences as sentences, sign as sign, table as table
-from .swaps import swap_effects as swap_effects

@@ -10,7 +10,7 @@ models.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 
 import numpy as np
@@ -19,7 +19,7 @@ from scipy.special import softmax
 
 from nbbias.refusals import features as refusal_features
 from nbbias.tables import data_path
-from nbbias.text import embeddings
+from nbbias.text import embeddings, substitution
 from nbbias.text.distinct import on_distinct
 
 COLUMNS = ["refused", "kind", "score", "reason"]
@@ -187,3 +187,51 @@ def probabilities(features: pd.DataFrame, coefficients: pd.DataFrame | None = No
     logits = features[weights.index].to_numpy(float) @ weights.to_numpy()
     logits = np.c_[np.zeros(len(logits)), logits + table.loc[_INTERCEPT].to_numpy()]
     return pd.DataFrame(softmax(logits, axis=1), index=features.index, columns=KINDS)
+
+
+# --- the detector's own bias --------------------------------------------------------------------
+
+#: An answer that writes a sentence, and one that declines to.
+FRAMES = {
+    "answers": "{}",
+    "refusals": "I'm sorry, but I can't write an article in which this happens: {}",
+}
+
+#: The kinds of sentences that are read: such as articles are made of.
+SENTENCES = ("news", "politics")
+
+
+def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = SENTENCES) -> pd.DataFrame:
+    """Return the swap effects of groups on the detector, in sentences of this project.
+
+    Parameters
+    ----------
+    lexicon
+        The table of `text.lexicons.load_all`, written out or not.
+    kinds
+        Of the templates (`text.substitution.fill_templates`).
+
+    Returns
+    -------
+    DataFrame
+        Of `text.substitution.score_templates`, of the probability of a full refusal, with
+        `instrument`; `words` is ``"answers"`` or ``"refusals"``. Names of people are left out.
+
+    Examples
+    --------
+    >>> from nbbias import refusals
+    >>> from nbbias.text import lexicons
+    >>> effects = refusals.swap_effects(lexicons.load("gender"), kinds=["politics"])
+    >>> effects.groupby("words")["score"].mean().round().to_dict()
+    {'answers': 0.0, 'refusals': 1.0}
+    """
+    filled = substitution.fill_templates(lexicon)
+    filled = filled[filled["kind"].isin(kinds)]
+    framed = [
+        filled.assign(words=name, text=filled["text"].map(frame.format))
+        for name, frame in FRAMES.items()
+    ]
+    effects = substitution.score_templates(
+        pd.concat(framed, ignore_index=True), score=lambda texts: detect(texts)["score"]
+    )
+    return effects.assign(instrument=instrument())

@@ -11,7 +11,7 @@ from nbbias.params import Parameters
 from nbbias.reading import claims, names, prose, significance
 from nbbias.reading.tables import estimate_cell, p_in_table
 from nbbias.running import user_files
-from nbbias.tables import Measured, attempt_all
+from nbbias.tables import attempt_all
 
 #: Rows that are printed, of the claims and of each model; a run's folder gets all.
 _CLAIMS, _PRINTED = 12, 5
@@ -19,8 +19,8 @@ _CLAIMS, _PRINTED = 12, 5
 
 def measure(
     stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ()
-) -> tuple[Measured, Parameters]:
-    """Measure what a study measures; return its results, and the parameters.
+) -> tuple[pd.DataFrame, Parameters]:
+    """Measure what a study measures; return its ESTIMATES, and the parameters.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def measure(
     inputs = user_files.assign_inputs(study, files)
     values = {**inputs, **dict(attempt_all(params.override, overrides))}
     chosen = params.validate(study.parameters, values, where=stem)
-    return study.measure(**values), chosen
+    return study.measure(**values).estimates, chosen
 
 
 def readable_estimates(

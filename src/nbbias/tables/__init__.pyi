@@ -29,7 +29,6 @@ from .contracts import (
     UNTESTABLE as UNTESTABLE,
     Contract as Contract,
     Estimated as Estimated,
-    Measured as Measured,
     chance as chance,
     check as check,
     check_blank_texts as check_blank_texts,

@@ -506,24 +506,3 @@ def estimates_and_units(
 
 def _label(name: Any) -> str:
     return " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-
-
-class Measured(NamedTuple):
-    """What a study measured, as its run saves it.
-
-    Attributes
-    ----------
-    estimates : DataFrame
-        ESTIMATES, each claim beside what chance gives.
-    chance : DataFrame
-        CHANCE, every reference of every claim; no rows where a study has but one.
-    scores : DataFrame
-        What was measured of each unit.
-    losses : DataFrame
-        What was lost at each step, counted.
-    """
-
-    estimates: pd.DataFrame
-    chance: pd.DataFrame
-    scores: pd.DataFrame
-    losses: pd.DataFrame

@@ -194,8 +194,6 @@ def _unpack(content: bytes) -> Any:
 def digest(value: Any) -> str:
     """Hash a value by its content: two tables that are equal have one hash, however they were made.
 
-    An object of another class says what it consists of by a method `parts`.
-
     Examples
     --------
     >>> digest(pd.DataFrame({"a": [1]})) == digest(pd.DataFrame({"a": [1]}))
@@ -203,13 +201,9 @@ def digest(value: Any) -> str:
     >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
     True
     """
-    if hasattr(value, "parts"):
-        return joblib.hash([type(value).__name__, digest(value.parts())])
     if isinstance(value, pd.DataFrame):
         return joblib.hash(["frame", list(map(str, value)), [digest(value[n]) for n in value]])
     if isinstance(value, pd.Series):
-        if value.dtype == object and any(type(cell) is list for cell in value):
-            value = value.map("\x1f".join)
         hashed = pd.util.hash_pandas_object(value, index=True).to_numpy()
         return joblib.hash(["series", str(value.dtype), str(value.name), hashed])
     if isinstance(value, dict):
