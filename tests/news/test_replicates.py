@@ -173,9 +173,8 @@ def test_writers_without_a_difference_are_not_called_beyond_chance() -> None:
     scored = scoring.score(
         second_texts, scorers=["textblob"], toxicity_scorer="offline", swapped=False
     )
-    by_tone = tone.level(
-        study.read, study.scored, inference=inference, second_texts=(second_texts, scored)
-    )
+    further = {"second_texts": second_texts, "scored_second": scored}
+    by_tone = tone.level(study.read, study.scored, inference=inference, **further)
     for found, model in product((by_words, by_tone), "mn"):
         for measure in found.estimates["measure"].unique():
             row = row_of(found.estimates, "bias", model=model, measure=measure)

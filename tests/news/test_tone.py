@@ -164,9 +164,9 @@ def replicated(answers: list[str], originals: list[str], second_texts: list[str]
         read = corpus.annotate(pairs, lexicon=GENDER)
         scored = scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
         sides.append((read, scored))
-    (read, scored), twins_of = sides
+    further = dict(zip(("second_texts", "scored_second"), sides[1], strict=True))
     return news_tone.level(
-        read, scored, inference=stats.InferenceSettings(n_permutations=50), second_texts=twins_of
+        *sides[0], inference=stats.InferenceSettings(n_permutations=50), **further
     )
 
 

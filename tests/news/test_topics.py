@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from statsmodels.stats.contingency_tables import Table
 
 from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fitting
 from nbbias.text import annotate, lexicons
+from nbbias.text.topics import infer_topic
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study, topic_estimates
 
 NOTHING = pd.DataFrame()
@@ -68,10 +68,18 @@ def estimated(scores: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFrame:
 
 
 @pytest.mark.parametrize("rows", [FULL, [[9, 1, 3, 4, 2, 7], [2, 8, 1, 1, 9, 3], [5] * 5 + [1]]])
-def test_residuals_are_those_of_statsmodels(rows: list[list[int]]) -> None:
-    expected = Table(np.array(rows, dtype=float), shift_zeros=False).standardized_resids
+def test_residuals_are_those_of_equation_7(rows: list[list[int]]) -> None:
+    counts = np.array(rows, dtype=float)
+    total, by_topic, by_group = counts.sum(), counts.sum(axis=1), counts.sum(axis=0)
+    expected = np.outer(by_topic, by_group) / total
+    rest = np.outer(1 - by_topic / total, 1 - by_group / total)
     found = fits.residuals(matrix(rows))
-    assert found.to_numpy() == pytest.approx(np.asarray(expected))
+    assert found.to_numpy() == pytest.approx((counts - expected) / np.sqrt(expected * rest))
+
+
+def test_a_topic_of_all_sentences_or_of_none_has_no_residual() -> None:
+    found = fits.residuals(matrix([[3, 1, 2, 4, 2, 7], [0] * 6, [0] * 6]))
+    assert found.isna().all(axis=None)
 
 
 # --- chi-squared and its permutation ----------------------------------------------------------
@@ -213,7 +221,9 @@ def corpus() -> dict[str, Any]:
 
 def test_every_sentence_gets_its_planted_topic(corpus: dict[str, Any]) -> None:
     (first, *_) = corpus["fitted"].fits
-    table = corpus["read"].sentences.join(first.topic, on=["text_id", "sentence_id"])
+    words = fits._sentence_words(corpus["read"], corpus["fitted"].tokens, first.model.vocabulary)
+    topic = infer_topic(first.model, words).rename("topic")
+    table = corpus["read"].sentences.join(topic, on=["text_id", "sentence_id"])
     assert len(table) == len(corpus["read"].sentences) == 120 * 12
     by_group = table.groupby("group")["topic"].nunique()
     assert by_group.to_dict() == {"female": 1, "male": 1}

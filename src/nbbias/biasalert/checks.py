@@ -110,16 +110,10 @@ def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
             errors = hypergeom(len(same_label), int(same_label.sum()), n)
             low, high = errors.interval(confidence)
             row |= {"null": same_label.mean(), "null_low": low / n, "null_high": high / n}
-            row |= _fisher(errors.pmf(np.arange(n + 1)), int(subset["wrong"].sum()))
+            row |= stats.exact_p(errors.pmf(np.arange(n + 1)), int(subset["wrong"].sum()))
+            row["test"] = "Fisher's exact test"
         rows.append(row)
     return rows
-
-
-def _fisher(chances: np.ndarray, count: int) -> Row:
-    """Return the two-sided p of a count of errors whose chances are hypergeometric."""
-    limits = chances[count], chances[chances > 0].min()
-    p, least = (float(chances[chances <= limit * (1 + 1e-9)].sum()) for limit in limits)
-    return {"p_value": min(p, 1.0), "p_least": min(least, 1.0), "test": "Fisher's exact test"}
 
 
 # --- names of groups ----------------------------------------------------------------------------

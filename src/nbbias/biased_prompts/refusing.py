@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import fisher_exact, hypergeom
+from scipy.stats import hypergeom
 
 from nbbias import news, refusals, stats, tables
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
@@ -451,14 +451,8 @@ def _difference(
         return result.without_test("repeated answers: no exact test"), np.nan
     if not observed.any() and not rest.any():
         return result.without_test("no headline was refused"), np.nan
-    counts = [[(side == value).sum() for value in (1, 0)] for side in (observed, rest)]
-    p = float(fisher_exact(counts).pvalue)
-    return result.replace(p_value=p, statistic_value=np.nan, reason=None), _least(counts)
-
-
-def _least(counts: list[list[int]]) -> float:
-    """Return the least p that Fisher's exact test could give with these margins."""
-    named, refused, every = sum(counts[0]), counts[0][0] + counts[1][0], np.sum(counts)
-    chances = hypergeom(every, refused, named).pmf(np.arange(min(named, refused) + 1))
-    chances = chances[chances > 0]
-    return float(chances[chances <= chances.min() * (1 + 1e-7)].sum())
+    refused = int(observed.sum() + rest.sum())
+    chances = hypergeom(n, refused, len(observed)).pmf(np.arange(len(observed) + 1))
+    p = stats.exact_p(chances, int(observed.sum()))
+    result = result.replace(p_value=p["p_value"], statistic_value=np.nan, reason=None)
+    return result, p["p_least"]

@@ -199,15 +199,8 @@ def compare_articles(values: pd.Series, naming: np.ndarray, *, confidence: float
 
 def ratio(part: Any, whole: Any) -> Any:
     """Divide, giving NaN where there is nothing to divide by."""
-    return np.divide(
-        part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0
-    )[()]
-
-
-def unmirrored(rows: pd.DataFrame) -> pd.DataFrame:
-    """Leave out, of a bias with two groups whose differences mirror each other, the second."""
-    group = rows.groupby("bias")["group"]
-    return rows[(group.transform("nunique") != 2) | (rows["group"] == group.transform("first"))]
+    none = np.full(np.broadcast_shapes(np.shape(part), np.shape(whole)), np.nan)
+    return np.divide(part, whole, out=none, where=np.asarray(whole) > 0)[()]
 
 
 # --- prejudice --------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from statsmodels.stats.contingency_tables import Table
 
 from nbbias import text
 from nbbias.news.corpus import NEUTRAL, SENTENCE, SIDES, Read
@@ -60,13 +61,11 @@ class Fitting(NamedTuple):
 class Fit(NamedTuple):
     """One fit of topics, and what follows from it.
 
-    `seed`; `model`; `topic` (of every distinct sentence, by `text_id` and `sentence_id`, missing
-    without a known word); `shares` (texts by topics); `associated` (of `associate`).
+    `seed`; `model`; `shares` (texts by topics); `associated` (of `associate`).
     """
 
     seed: int
     model: TopicModel
-    topic: pd.Series
     shares: pd.DataFrame
     associated: pd.DataFrame
 
@@ -113,8 +112,7 @@ def _fits(read: Read, tokens: pd.DataFrame, how: Fitting) -> list[dict[str, Any]
         topic = text.topics.infer_topic(model, of_sentences).rename("topic")
         associated = associate(read.sentences.join(topic, on=SENTENCE), read, how)
         shares = text.topics.infer_shares(model, bags, truncated=how.truncated)
-        fit = Fit(seed, model, topic, shares, associated)
-        return fit._asdict() | {"model": model.parts()}
+        return Fit(seed, model, shares, associated)._asdict() | {"model": model.parts()}
 
     return map_threads(fit_seed, how.seeds, label="fits of topics")
 
@@ -229,14 +227,10 @@ def residuals(counts: pd.DataFrame) -> pd.DataFrame:
         groups and sentences were independent; above 0: more sentences than expected. NaN in a
         row or column without sentences, or with all of them.
     """
-    observed = counts.to_numpy(dtype=float)
-    total = observed.sum()
-    row, column = observed.sum(axis=1, keepdims=True), observed.sum(axis=0, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
-        expected = row * column / total
-        spread = np.sqrt(expected * (1 - row / total) * (1 - column / total))
-        standardized = np.where(spread > 0, (observed - expected) / spread, np.nan)
-    return pd.DataFrame(standardized, index=counts.index, columns=counts.columns)
+        standardized = Table(counts.to_numpy(float), shift_zeros=False).standardized_resids
+    finite = np.where(np.isfinite(standardized), standardized, np.nan)
+    return pd.DataFrame(finite, index=counts.index, columns=counts.columns)
 
 
 def associations(counts: pd.DataFrame, *, threshold: float = 3.0) -> pd.Series:

@@ -257,10 +257,10 @@ def read_corpus(chosen: News) -> Corpus:
 def score_and_fit(whole: Corpus, chosen: News) -> Corpus:
     """Score the sentences of texts that were read and fit their topics, as parameters ask."""
     if "sentence" in chosen.levels:
-        second_texts = (
-            None if whole.second_texts is None else score(whole.second_texts, chosen, swapped=False)
-        )
-        whole = whole._replace(scored=score(whole.read, chosen), scored_second=second_texts)
+        whole = whole._replace(scored=score(whole.read, chosen))
+        if whole.second_texts is not None:
+            second = score(whole.second_texts, chosen, swapped=False)
+            whole = whole._replace(scored_second=second)
     if "document" in chosen.levels:
         number = fits.number(whole.read, candidates=chosen.n_topics, seed=chosen.seed)
         fitted = fit(whole.read, number, chosen) if number.n_topics else None
@@ -349,22 +349,15 @@ def measure_levels(whole: Corpus, chosen: News, *, study: str = "news_bias") -> 
     """Measure the levels that parameters ask for, by name; too few texts have no topics."""
     inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     common: dict[str, Any] = {"inference": inference, "study": study}
+    common["second_texts"] = whole.second_texts
     levels = {}
     if "word" in chosen.levels:
-        levels["word"] = words.level(whole.read, **common, second_texts=whole.second_texts)
+        levels["word"] = words.level(whole.read, **common)
     if whole.scored:
-        second_texts = (
-            (whole.second_texts, whole.scored_second)
-            if whole.second_texts and whole.scored_second
-            else None
-        )
-        levels["sentence"] = tone.level(
-            whole.read, whole.scored, **common, second_texts=second_texts
-        )
+        further = whole.scored_second
+        levels["sentence"] = tone.level(whole.read, whole.scored, **common, scored_second=further)
     if whole.fitted:
-        levels["document"] = topics.level(
-            whole.read, whole.fitted, **common, second_texts=whole.second_texts
-        )
+        levels["document"] = topics.level(whole.read, whole.fitted, **common)
     return levels
 
 

@@ -56,7 +56,8 @@ def level(
     *,
     inference: stats.InferenceSettings,
     study: str = "news_bias",
-    second_texts: tuple[Read, Scored] | None = None,
+    second_texts: Read | None = None,
+    scored_second: Scored | None = None,
 ) -> Level:
     """Measure the tone of a corpus: scores, losses, estimates and their null values.
 
@@ -68,7 +69,7 @@ def level(
         Level of the intervals, permutations behind each null value, and their seed.
     study
         Whose tables these are.
-    second_texts
+    second_texts, scored_second
         Further human texts on the same stories, read and scored: what `news.annotate` made of
         `news.second_texts`, and `score` of that.
 
@@ -92,13 +93,13 @@ def level(
     """
     scores = pair_scores(read, scored)
     result = estimates(scores, read, scored, inference=inference, study=study)
-    both = [scored] if second_texts is None else [scored, _alike(second_texts[1], scored)]
+    both = [scored] if scored_second is None else [scored, _alike(scored_second, scored)]
     references = replicates.references(
         result.estimates,
         scores,
         read,
         distance(read, both),
-        second_texts=None if second_texts is None else second_texts[0],
+        second_texts=second_texts,
         inference=inference,
     )
     return claims.level(scores, result, references)
@@ -388,9 +389,7 @@ _KEYS = {"part": "group", "method": "instrument"}
 _ENDS = ("first", "second")
 
 
-def agreement(
-    scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float, study: str = "news_bias"
-) -> pd.DataFrame:
+def agreement(scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Correlate the tone towards groups between scorers and biases, on articles and on models.
 
     Parameters
@@ -402,8 +401,6 @@ def agreement(
         descriptors, and the mean of other scorers.
     confidence
         Level of the intervals.
-    study
-        Whose table this is.
 
     Returns
     -------
@@ -453,7 +450,8 @@ def agreement(
     keys = wide.columns.to_frame(index=False).rename(columns=_KEYS)[[*_KEYS.values()]]
     first, second = (keys.reindex(rows.pop(end)).set_axis(rows.index) for end in _ENDS)
     first["instrument"] = first["instrument"].fillna(", ".join(keys["instrument"].unique()))
-    common: dict[str, Any] = {"study": study, "measure": "sentiment", "confidence": confidence}
+    common: dict[str, Any] = {"study": "news_bias", "measure": "sentiment"}
+    common["confidence"] = confidence
     result = tables.estimates(pd.concat([rows, first], axis=1).to_dict("records"), **common)
     result = stats.adjust(result, family=["dimension"])
     return result.assign(**second.add_prefix("second_").reset_index(drop=True))

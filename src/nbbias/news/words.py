@@ -177,11 +177,7 @@ def pooling(groups: Sequence[str]) -> claims.Pooling:
 
 def subtract_shares(h: np.ndarray, o: np.ndarray) -> np.ndarray:
     """Return the differences of shares, of counts of groups by texts; NaN where a side has none."""
-    shares = []
-    for counts in (h, o):
-        n = counts.sum(axis=0)
-        shares.append(np.divide(counts, n, out=np.full(counts.shape, np.nan), where=n > 0))
-    return np.asarray(shares[0] - shares[1])
+    return np.asarray(claims.ratio(h, h.sum(axis=0)) - claims.ratio(o, o.sum(axis=0)))
 
 
 def sides(counted: pd.DataFrame, groups: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -15,7 +15,6 @@ from .base import (
     Texts as Texts,
     ToxicityScorer as ToxicityScorer,
     Units as Units,
-    require_distinct as require_distinct,
     suggest_path as suggest_path,
 )
 from .claims import (

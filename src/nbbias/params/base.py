@@ -84,7 +84,7 @@ EmbeddingModel = Annotated[
 ToxicityScorer = Annotated[ModelName, Field(description=f"scorer of toxicity: {toxicity.CHOICES}")]
 
 
-def require_distinct(names: list[Any]) -> list[Any]:
+def _require_distinct(names: list[Any]) -> list[Any]:
     """Return the names; refuse repeated ones."""
     twice = sorted(str(name) for name, times in Counter(names).items() if times > 1)
     if twice:
@@ -94,7 +94,7 @@ def require_distinct(names: list[Any]) -> list[Any]:
 
 T = TypeVar("T")
 #: A list without repeats.
-Distinct = Annotated[list[T], AfterValidator(require_distinct)]
+Distinct = Annotated[list[T], AfterValidator(_require_distinct)]
 
 
 class Parameters(BaseModel):

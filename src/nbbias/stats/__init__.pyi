@@ -22,6 +22,7 @@ from .inference import (
     CONFIDENCE as CONFIDENCE,
     InferenceSettings as InferenceSettings,
     alpha as alpha,
+    exact_p as exact_p,
     is_significant as is_significant,
     null_range as null_range,
     permutation_p as permutation_p,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.news import claims, discovery, sentences
+from nbbias.news import discovery, sentences
 from nbbias.reading import Drawn, figures, forest, names, significance
 from nbbias.tables import escape
 
@@ -52,7 +52,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
     rows = significance.with_selection(rows)
     same_length = estimates["statistic"].eq("share_difference_passages") & (measure == "word")
-    further = claims.unmirrored(estimates[same_length]).assign(side="further")
+    further = estimates[same_length & ~significance.is_mirrored(estimates)].assign(side="further")
     rows = pd.concat([rows.assign(side="ours"), further], ignore_index=True)
     words, mirrored = None, " (of two groups, one is shown)"
     if measure == "sentiment":

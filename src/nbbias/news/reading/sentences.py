@@ -134,7 +134,7 @@ def _family(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Return the rows of a measure's leading statistic; of shares that mirror each other one."""
     rows = estimates[estimates["measure"] == measure]
     rows = rows[rows["statistic"] == LEADS[measure]]
-    return claims.unmirrored(rows) if LEADS[measure] in claims.MIRRORED else rows
+    return rows[~significance.is_mirrored(rows)] if LEADS[measure] in claims.MIRRORED else rows
 
 
 def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:

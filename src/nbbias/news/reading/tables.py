@@ -11,7 +11,7 @@ from statsmodels.formula.api import ols
 
 from nbbias import stats
 from nbbias.news import claims, discovery, diversity
-from nbbias.reading import Table, readable
+from nbbias.reading import Table, readable, significance
 from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -57,7 +57,8 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     rows = table[table["measure"].isin(measures)]
     statistics = _OF_ESTIMATES[name]
     if statistics[0] in claims.MIRRORED:  # of two groups one: the other is its mirror image
-        rows = claims.unmirrored(rows[rows["statistic"].isin(statistics)])
+        rows = rows[rows["statistic"].isin(statistics)]
+        rows = rows[~significance.is_mirrored(rows)]
     keys = [*_KEYS, *_FURTHER_KEYS.get(name, ())]
     most = 20 if name == "differences" else 12
     return readable(rows, keys, statistics=statistics, rows=most, words=("news_bias", name))
