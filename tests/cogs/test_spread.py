@@ -34,7 +34,7 @@ def table(values: list[list[float]], tasks: int = 1) -> pd.DataFrame:
 @pytest.mark.parametrize("facets", [FACETS, ("task",), ("theme",), ()])
 def test_a_score_has_the_test_and_the_interval_of_its_facets(facets: tuple[str, ...]) -> None:
     values = distances(np.random.default_rng(3), 120, tasks=12, by_task=0.03)
-    values.iloc[0, 0] = np.nan
+    values.iloc[0] = np.nan
     row = spread(values, part="distance", facets=facets)
     whole = values.dropna()
     assert row["estimate"] == pytest.approx(np.std(whole.mean()))
@@ -55,6 +55,35 @@ def test_a_difference_between_tasks_is_none_of_tasks_in_general() -> None:
         for facets, of in p.items():
             of.append(spread(values, part="distance", facets=facets)["p_value"])
     assert np.mean(np.array(p[()]) < 0.05) > 0.5 > 0.15 > np.mean(np.array(p[FACETS]) < 0.05)
+
+
+def test_no_missing_answers_within_the_measured_range_give_a_larger_p_or_a_wider_interval() -> None:
+    values = distances(np.random.default_rng(3), 60, tasks=6, means=(0.4, 0.42, 0.45))
+    values.iloc[:8, 0] = values.iloc[4:10, 2] = np.nan
+    row = spread(values, part="distance")
+    means = values.mean(axis=1)
+    off = values.sub(means, axis=0)
+    filled = [
+        values.fillna(pd.DataFrame({"a": means + a, "c": means + c}))
+        for a in np.linspace(off.min().min(), off.max().max(), 9)
+        for c in np.linspace(off.min().min(), off.max().max(), 9)
+    ]
+    found = [stats.crossed_spread(one, facets=FACETS, confidence=0.95) for one in filled]
+    p, low, high = ([one[key] for one in found] for key in ("p_value", "ci_low", "ci_high"))
+    assert row["p_value"] * 1.001 >= max(p) > 2 * min(p) and row["test"].endswith("missing answers")
+    assert row["ci_low"] <= min(low) and row["ci_high"] == pytest.approx(max(high), rel=0.02)
+    assert row["estimate"] == pytest.approx(np.std(values.dropna().mean()))
+
+
+def test_refused_answers_that_would_be_far_make_no_score_significant() -> None:
+    rng, found = np.random.default_rng(4), []
+    for effect in np.repeat([0.0, 0.06], 40):
+        values = distances(rng, 80, tasks=8, means=(0.4, 0.4, 0.4 - effect))
+        values.loc[values["a"] > 0.43, "a"] = np.nan
+        plain = stats.crossed_spread(values, facets=FACETS, confidence=0.95)["p_value"]
+        found.append((effect, plain < 0.05, spread(values, part="distance")["p_value"] < 0.05))
+    shares = pd.DataFrame(found).groupby(0).mean()
+    assert shares[1][0.0] > 0.15 and shares[2][0.0] < 0.03 and shares[2][0.06] > 0.9
 
 
 # --- choices that are alike everywhere ----------------------------------------------------------

@@ -15,7 +15,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias.cogs import params
-from nbbias.cogs.spread import UNITS, fixed_facets
+from nbbias.cogs.spread import UNITS, WORST, fixed_facets
 from nbbias.cogs.tables import PARTS, compared, leading, over_all, score_parts, truth
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
@@ -72,7 +72,8 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
             sentences.append(text)
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
-        sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
+        worst = both["test"].astype("str").str.endswith(WORST).any()
+        sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS, worst=worst))
     if not sentences:
         scored = rows[rows["statistic"].isin(PARTS)]
         sentences = [prose.render("claims.nothing", reason=phrases.commonest_reason(scored))]

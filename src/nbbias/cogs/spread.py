@@ -34,6 +34,12 @@ _DISTANCES = ("distance", "diversity")
 _TESTED = ("statistic_value", "df", "p_value", "effect_size")
 
 ALIKE = "identities differ alike in every task-theme pair: no interval"
+#: What a test's name ends with where answers are missing for some identities.
+WORST = ", worst case of missing answers"
+
+#: Steps to the centre of means that may lie between two ends.
+_STEPS = 50
+
 FEW = f"fewer than three {UNITS} have all identities: no interval and no test"
 
 
@@ -84,7 +90,8 @@ def spread_rows(
         where every instance chose alike, as in `_unanimous`. Then each column: `group`, its mean
         with its interval (`stats.crossed_mean`), and the `values` that it is of; `null`, the mean
         over all columns, against which it is tested. Where there is nothing to estimate, NaN with a
-        `reason`.
+        `reason`. Where instances lack some identities alone, the spread's interval and test are of
+        the worst case (`_worst_case`); all other rows take answers as missing at random.
     """
     options: dict[str, Any] = {"facets": facets, "confidence": confidence}
     top = spread_row(values, part=part, **options) | {"statistic": statistic}
@@ -113,7 +120,37 @@ def spread_row(values: pd.DataFrame, *, part: str, facets: Sequence[str], confid
     if row["reason"]:
         row["reason"] = ALIKE if len(whole) > 2 else FEW
         row |= _unanimous(whole, facets) if part not in _DISTANCES else {}
+    else:
+        row |= _worst_case(values, row, facets=facets, confidence=confidence)
     return row | {"group": str(means.idxmin() if part in _DISTANCES else means.idxmax())}
+
+
+def _worst_case(values: pd.DataFrame, row: Row, **options: Any) -> Row:
+    """Test a spread with the missing values that make columns most alike; widen its interval.
+
+    An identity's answers may be missing for what they would have been: on average they lie as far
+    from the mean of their instance as some measured one does. The upper end of the interval is of
+    those that make columns differ most.
+    """
+    there = values.dropna(how="all")
+    lost = there.isna().to_numpy()
+    if not lost.any():
+        return {}
+    means = there.mean(axis=1).to_numpy()[:, None]
+    off = there.to_numpy(float) - means
+    sums = np.nansum(off, axis=0)
+    # Sums of columns whose missing values lie at either end, and a centre near to all of them.
+    low, high = (sums + end * lost.sum(axis=0) for end in (np.nanmin(off), np.nanmax(off)))
+    centre = (low.mean() + high.mean()) / 2
+    for _ in range(_STEPS):
+        centre = np.clip(centre, low, high).mean()
+    ends = np.clip(centre, low, high), np.where(high + low > 2 * centre, high, low)
+    filled = (means + (reached - sums) / lost.sum(axis=0).clip(1) for reached in ends)
+    least, most = (stats.crossed_spread(there.where(~lost, by), **options) for by in filled)
+    tested = max(row, least, key=lambda test: test["p_value"])
+    worst = {key: tested[key] for key in _TESTED} | {"test": f"{row['test']}{WORST}"}
+    interval = {"ci_low": min(row["ci_low"], least["ci_low"])}
+    return worst | interval | {"ci_high": max(row["ci_high"], most["ci_high"])}
 
 
 def _unanimous(whole: pd.DataFrame, facets: Sequence[str]) -> Row:
