@@ -9,5 +9,4 @@ from . import (
     store as store,
     trust as trust,
     view as view,
-    wording as wording,
 )
