@@ -19,9 +19,9 @@ def of_models(table: pd.DataFrame, count: int) -> pd.DataFrame:
 
 @pytest.mark.parametrize("count", [1, 5])
 def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: int) -> None:
-    table = of_models(estimates(p_value=0.5), count)
+    table = of_models(estimates(p_value=0.5), count).assign(instrument="VADER")
     units = table.assign(value=[0.1, 0.2, 0.3] * count)
-    figure = llmbi.page.plot_dimensions(table, units).figure
+    figure = llmbi.page.plot_dimensions(table, units=units).figure
     assert len(filled(figure)) == count
     for ax in filled(figure):  # minus reference prose
         for marker, values in (("o", [0.5, -0.2, 0.9]), ("x", [0.1, 0.2, 0.3])):

@@ -66,9 +66,57 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
 
 def test_headings(golden: Golden) -> None:
     anova = {"statistic": "anova", "statistic_value": 0.4, "n": 6, "df": 3.0}
+    anova |= {"instrument": "TextBlob 0.20.1"}
     first = rows_of(PLAIN, WARM, APART | anova)
-    says = {"dimensions": [page.dimensions(first.assign(p_value=p)) for p in (0.01, 0.7, np.nan)]}
+    tables_of = [first.assign(p_value=p) for p in (0.01, 0.7, np.nan)]
+    by_second = [table.assign(instrument="VADER 3.3.2") for table in tables_of]
+    says = {
+        "dimensions": list(map(page.dimensions, tables_of)),
+        "by two scorers": [page.dimensions(tables_of[1], table) for table in by_second],
+    }
     golden("llmbi_headings", says)
+
+
+def test_a_second_scorer_that_decides_otherwise_is_said_and_leads() -> None:
+    row = PLAIN | {
+        "p_adjusted": 0.001,
+        "estimate": 0.9,
+        "ci_high": 1.1,
+        "instrument": "VADER 3.3.2",
+    }
+    second = rows_of(row)
+    second = pd.concat([second, rows_of(WARM | {"instrument": "VADER 3.3.2"})]).drop(
+        columns="claim"
+    )
+    gone, declared = pd.DataFrame(), rows_of(PLAIN, WARM, APART)
+    results = Results(declared.drop(columns="claim"), gone, gone, gone, second, gone, gone)
+    lead = page.lead(declared, texts=Texts("own", "answers.csv"), results=results)
+    assert "By VADER instead of TextBlob (exploratory)" in lead.plain[-1]
+    assert "differed significantly from reference prose" in lead.plain[-1]
+    assert lead.numbers["estimate"].tolist() == pytest.approx(
+        [0.95 - 0.44, 0.48 - 0.44, 0.9 - 0.44]
+    )
+    assert [name.rpartition(" ")[2] for name in lead.numbers["name"]] == ["TextBlob"] * 2 + [
+        "VADER"
+    ]
+    agreeing = results._replace(second_scorer=second.assign(p_adjusted=[0.3, 0.001]))
+    assert (
+        page.lead(declared, texts=Texts("own", ""), results=agreeing).plain
+        == led(APART, PLAIN, WARM).plain
+    )
+
+
+def test_the_example_is_the_prompt_whose_means_differ_as_the_models_do() -> None:
+    keys = [(model, prompt, n) for model in "ab" for prompt in "pqr" for n in (1, 2)]
+    answers = pd.DataFrame(keys, columns=["model", "prompt", "sample"])
+    answers["text"] = answers.agg(lambda row: f"{row.model}{row.prompt}{row['sample']}", axis=1)
+    # Means of a and b by prompt: (0, 1), (0, 2), (0, 3); answers of p and r differ by 2.
+    scores = answers.drop(columns="text").assign(neutral=0.4)
+    scores["score"] = [0, 0, 0, 0, 0, 0, 0, 2, 1.75, 2.25, 2, 4]
+    shown = page.typical(answers, scores)
+    assert shown["prompt"].unique().tolist() == ["q"]
+    assert shown["text"].tolist() == ["bq1", "aq1"]
+    assert shown["score"].tolist() == [2.0, 0.0]
 
 
 def test_the_lower_model_is_named_second_whichever_was_taken_away() -> None:

@@ -52,7 +52,7 @@ def test_numbers_stand_right_texts_left_and_the_first_text_heads_its_row() -> No
         ("td", ["number"], "p adjusted"),
     ]
     assert [th.get("class") for th in page.thead.find_all("th")] == [None, None, *[["number"]] * 2]
-    page = show(pd.DataFrame([range(8)] * 31))
+    page = show(pd.DataFrame([range(8)] * 41))
     assert "long" in page.div["class"] and page.table["class"] == ["dense"]
 
 

@@ -47,7 +47,7 @@ class Results(NamedTuple):
     estimates : DataFrame
         ESTIMATES by the first scorers.
     units : DataFrame
-        UNITS: the prompts' values behind means.
+        UNITS: the prompts' values behind means, by both scorers.
     scores : DataFrame
         By answer: `bias_score` (-1 to 1), the terms of the formula (`weighted_bias`, `penalty`,
         `sentiment_term`), `score` (at least the penalty), `neutral`, the mean score of reference
@@ -150,16 +150,20 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         "inference": inference,
     }
     scores, scores_by_second = (scoring.score_answers(measured, **f) for f in (formula, by_second))
-    result = estimates.estimates(scores, reference, formula=formula, **settings)
+    result, second_result = (
+        estimates.estimates(table, reference, formula=f, **settings)
+        for table, f in ((scores, formula), (scores_by_second, by_second))
+    )
     pools = scoring.neutral_pools(scores, reference, **formula)
     scores = scores.assign(
         neutral=[pool.mean() for pool in pools], polarity_second=measured[f"polarity_{second}"]
     )
     return Results(
-        *result,
+        result.estimates,
+        pd.concat([result.units, second_result.units], ignore_index=True),
         scores,
         scoring.count_losses(measured, scorer=chosen.bias_scorer).assign(passages=len(prose)),
-        estimates.estimates(scores_by_second, reference, formula=by_second, **settings).estimates,
+        second_result.estimates,
         estimates.ranking_swaps(measured, formula=formula, inference=inference),
         estimates.compare_with_published(scores),
     )

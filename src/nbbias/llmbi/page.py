@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,16 +61,18 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
     mde = significance.minimum_detectable_effect(declared)
     first, *others_ = dict.fromkeys(_differences(part, mde) for part in measured)
+    second = _changed(results) if results else declared.head(0)
+    each = [
+        (row, Markup(phrases.signed(row)), Markup(phrases.numbers(row, unit="prompts")))
+        for row in second.to_dict("records")
+    ]
+    what = prose.render("llmbi.what", classified=_is_classified(declared))
+    changed = prose.render("llmbi.other_scorer", rows=each, first=_scorers(declared)[:1])
     return Lead(
-        plain=(
-            first,
-            prose.render("llmbi.what", classified=_is_classified(declared)),
-            *others_,
-            *(_other_scorer(results) if results else ()),
-        ),
+        plain=(first, what, *others_, *([changed] if each else ())),
         technical=phrases.technical(list(map(significance.minus_prose, parts)), unit="prompts"),
         figure="indices",
-        numbers=_numbers(pairs, others.dropna(subset="estimate")),
+        numbers=_numbers(pairs, others.dropna(subset="estimate"), second),
         card=_card(declared, results.losses if results else pd.DataFrame()),
         texts=texts,
     )
@@ -101,28 +103,30 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
     )
 
 
-def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Choose two differences at most: of an index from prose, and between models."""
-    chosen = phrases.leading([others, pairs])
-    rows = chosen.to_dict("records")
-    name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
+def _numbers(pairs: pd.DataFrame, others: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Choose three differences at most: from prose, and by both scorers or between models."""
+    both = [rows[rows["model"].isin(second["model"].head(1))] for rows in (others, second)]
+    chosen = phrases.leading([others, *(both if len(second) else [pairs])])
+    chosen = chosen.drop_duplicates(["model", "group", "instrument"]) if len(chosen) else chosen
+    rows, scorers = chosen.to_dict("records"), len(_scorers(chosen)) if len(chosen) else 1
+    name = [prose.render_plain("llmbi.number_name", row=row, scorers=scorers) for row in rows]
     return significance.minus_null(chosen).assign(name=name)
 
 
-def _other_scorer(results: Results) -> Iterator[str]:
-    """Say how models differ from prose by the second scorer, if it decides on significance."""
-    rows = pd.concat([results.estimates, results.second_scorer])
-    rows["instrument"] = rows["instrument"].replace(_VERSION, "", regex=True)
-    first = rows["instrument"].iloc[0]
+def _changed(results: Results) -> pd.DataFrame:
+    """Return the indices by the second scorer of which only one scorer finds a difference."""
+    rows = pd.concat([results.estimates, results.second_scorer], ignore_index=True)
     rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
-    rows = rows.assign(significant=significance.is_significant(rows))
-    by_model = rows.groupby("model", sort=False)["significant"]
-    if (by_model.size().eq(2) & by_model.sum().eq(1)).any():
-        changed = by_model.transform("nunique").gt(1) & (rows["instrument"] != first)
-        each = rows[changed].to_dict("records")
-        said = [(phrases.signed(row), phrases.numbers(row, unit="prompts")) for row in each]
-        values = [(row, *map(Markup, texts)) for row, texts in zip(each, said, strict=True)]
-        yield prose.render("llmbi.other_scorer", rows=values, first=first)
+    significant = significance.is_significant(rows).rename("significant")
+    by_model = significant.groupby(rows["model"]).transform("nunique")
+    second = rows["instrument"] != results.estimates["instrument"].iloc[0]
+    rows = rows.assign(significant=significant)[second & by_model.gt(1)]
+    return rows.replace({"instrument": _VERSION}, "", regex=True)
+
+
+def _scorers(rows: pd.DataFrame) -> list[str]:
+    """Name the scorers of some estimates, without their versions."""
+    return [*rows["instrument"].dropna().replace(_VERSION, "", regex=True).unique()]
 
 
 def _is_classified(rows: pd.DataFrame) -> bool:
@@ -163,24 +167,28 @@ def example(typical: pd.DataFrame) -> str:
     return prose.render("llmbi.example", answers=typical.to_dict("records"))
 
 
-def dimensions(estimates: pd.DataFrame) -> str:
-    """Say in which models the index depends on the dimension: the heading of its section.
+def dimensions(*estimates: pd.DataFrame) -> str:
+    """Say by which scorer the index depends on the dimension: the heading of its section.
 
     Parameters
     ----------
-    estimates
-        Of `llmbi.measure`.
+    *estimates
+        `estimates` of `llmbi.measure`, and `second_scorer`.
 
     Examples
     --------
     >>> row = {"model": "a", "statistic": "anova", "statistic_value": 0.4, "p_value": 0.7}
-    >>> dimensions(pd.DataFrame([row | {"confidence": 0.95, "n": 6, "df": 2.0}]))
-    'The index differed no more between dimensions than expected from prompts within them, in a ...'
+    >>> row |= {"confidence": 0.95, "n": 6, "df": 2.0, "instrument": "TextBlob 0.20.1"}
+    >>> dimensions(pd.DataFrame([row]))
+    'By TextBlob, dimensions did not differ significantly in a (p = .700)'
     """
-    tested = estimates[(estimates["statistic"] == "anova") & estimates["p_value"].notna()]
-    significant = stats.is_significant(tested["p_value"], tested["confidence"])
-    rows = tested.assign(differs=significant, df_between=tested["n"] - tested["df"] - 1)
-    return prose.render("llmbi.dimensions", rows=rows.to_dict("records"))
+    rows = pd.concat(estimates).replace({"instrument": _VERSION}, "", regex=True)
+    rows = rows[(rows["statistic"] == "anova") & rows["p_value"].notna()]
+    significant = stats.is_significant(rows["p_value"], rows["confidence"])
+    rows = rows.assign(differs=significant, df_between=rows["n"] - rows["df"] - 1)
+    parts = [part.to_dict("records") for _, part in rows.groupby("instrument", sort=False)]
+    changed = rows.groupby("model")["differs"].nunique().gt(1).any()
+    return prose.render("llmbi.dimensions", parts=parts, changed=changed)
 
 
 def by_scorer(results: Results) -> str:
@@ -231,11 +239,9 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     compared = rows.dropna(subset=["estimate", "null"])
     beyond = compared[significance.is_significant(compared)]
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
-    drawn = significance.minus_null(rows).assign(
-        cell=rows["model"], null_low=np.nan, null_high=np.nan
-    )
+    drawn = significance.minus_null(rows).assign(cell=rows["model"], **_NO_RANGE)
     return Drawn(
-        figures.claims(drawn, f"LLM Bias Index{_MINUS}", by="instrument", draw=figures.zero),
+        figures.claims(drawn, partial(_axis, "LLM Bias Index"), by="instrument", draw=figures.zero),
         drawn,
         "Difference of each model's LLM Bias Index from reference prose with its interval, for "
         "each scorer.",
@@ -244,45 +250,50 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
             rows=beyond.assign(side=side).replace(_VERSION, "", regex=True).to_dict("records"),
             compared=len(compared) > 0,
         ),
-        figures.caption(drawn, f"differences from {_PROSE}", of="prompts"),
+        figures.caption(drawn, f"differences from {_PROSE}", of="prompts")
+        + "".join(f" {_scorers(table)[0]}: intervals not adjusted." for table in estimates[1:]),
     )
 
 
-def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
+def _axis(score: str, rows: pd.DataFrame) -> str:
+    """Name what a panel shows: panels of one scorer share a scale, those of two do not."""
+    return f"{score} ({', '.join(_scorers(rows))}){_MINUS}"
+
+
+def plot_dimensions(*estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     """Draw the difference of each dimension's mean from reference prose, and of its prompts.
 
     Parameters
     ----------
-    estimates, units
+    *estimates
+        `estimates` of `llmbi.measure`, and `second_scorer`.
+    units
         Of `llmbi.measure`.
 
     Examples
     --------
     >>> from nbbias import tables
     >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9}
-    >>> rows = tables.estimates([row], study="llmbi", confidence=0.95)
-    >>> plot_dimensions(rows, rows.assign(value=0.9)).title
+    >>> rows = tables.estimates([row], study="llmbi", instrument="VADER", confidence=0.95)
+    >>> plot_dimensions(rows, units=rows.assign(value=0.9)).title
     'Score of each dimension, compared with reference prose'
     """
-    of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
-    tested = of_dimension.dropna(subset="p_adjusted")
-    tested = tested.assign(above=tested["estimate"] > tested["null"])
-    differ = significance.is_significant(tested)
-    of_prompt = units[units["statistic"] == "dimension_mean"]
-
-    prompts = of_prompt.merge(of_dimension[["model", "dimension", "null"]])
-    crosses = prompts.assign(estimate=prompts["value"], side="printed")
-    drawn = pd.concat([of_dimension.assign(side="ours"), crosses], ignore_index=True)
-    drawn = significance.minus_null(drawn).assign(
-        null_low=np.nan, null_high=np.nan, cell=drawn["dimension"]
+    rows = pd.concat(table[table["statistic"] == "dimension_mean"] for table in estimates)
+    crosses = units.assign(estimate=units["value"], side="printed").merge(
+        rows[["model", "dimension", "statistic", "instrument", "null"]]
     )
-    ours = drawn[drawn["side"] == "ours"]
+    drawn = pd.concat([rows.assign(side="ours"), crosses], ignore_index=True)
+    drawn = drawn.assign(panel=drawn["instrument"] + ", " + drawn["model"])
+    drawn = significance.minus_null(drawn).assign(cell=drawn["dimension"], **_NO_RANGE)
+    ours, columns = drawn[drawn["side"] == "ours"], min(drawn["model"].nunique(), 4)
+    tested = ours.dropna(subset="p_adjusted").replace({"instrument": _VERSION}, "", regex=True)
+    tested = tested.assign(differs=significance.is_significant(tested)).to_dict("records")
     return Drawn(
-        figures.claims(drawn, f"LLMBI score{_MINUS}", by="model", draw=figures.zero),
+        figures.claims(drawn, partial(_axis, "LLMBI"), draw=figures.zero, columns=columns),
         ours,
         "Difference of each dimension's mean score from reference prose with its interval, single "
-        "prompts as crosses, for each model.",
-        prose.render_plain("llmbi.means", k=int(differ.sum()), rows=tested.to_dict("records")),
+        "prompts as crosses, for each scorer and model.",
+        prose.render_plain("llmbi.means", rows=tested),
         figures.caption(ours, f"differences from {_PROSE}", of="prompts a dimension")
         + " Lines are not adjusted, and end at the lowest possible score. Crosses: single prompts.",
     )
@@ -304,8 +315,9 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        For `reading.markup.quotes`, with `prompt` and `score`: the two answers to one prompt whose
-        scores differ most nearly as on average; of one model, that nearest to its mean.
+        For `reading.markup.quotes`, with `prompt` and `score`, the prompt's mean: an answer of
+        each of the two to the prompt whose mean scores differ most nearly as on average; of one
+        model, that nearest to its mean. Of several answers, that nearest to the prompt's mean.
 
     Examples
     --------
@@ -319,22 +331,48 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     scored = scores.dropna(subset="score").drop_duplicates(keys)
     if scored.empty:
         return pd.DataFrame(columns=["head", "text", "told", "prompt", "score"])
-    by_model = scored.pivot(index=keys[1:], columns="model", values="score")
-    highest, lowest = by_model.mean().idxmax(), by_model.mean().idxmin()
-    difference = by_model[highest] - (by_model[lowest] if highest != lowest else 0.0)
-    example = (difference - difference.mean()).abs().fillna(np.inf).idxmin()
-    chosen = scored.merge(answers[[*keys, "text"]], on=keys).set_index(keys[1:]).loc[[example]]
-    chosen = chosen.reset_index().drop_duplicates("model").set_index("model")
-    chosen = chosen.reindex(dict.fromkeys([highest, lowest])).dropna(subset="score").reset_index()
-    chosen["mean"] = chosen["model"].map(by_model.mean())
-    score, neutral, mean = (chosen[at].map(reading.number) for at in ("score", "neutral", "mean"))
-    caption = "LLMBI " + score + " (mean of all answers " + mean + ")"
-    caption += "; reference prose of this length " + neutral
-    quotes = chosen[["model", "text", "prompt", "score"]].rename(columns={"model": "head"})
-    return quotes.assign(told=caption)
+    by_prompt = scored.groupby(["prompt", "model"], sort=False)["score"].mean().unstack()
+    means = by_prompt.mean()
+    pair = [*dict.fromkeys([means.idxmax(), means.idxmin()])]
+    difference = by_prompt[pair[0]] - (by_prompt[pair[1]] if pair[1:] else 0.0)
+    prompt = (difference - difference.mean()).abs().fillna(np.inf).idxmin()
+    chosen = scored[(scored["prompt"] == prompt) & scored["model"].isin(pair)].merge(answers)
+    chosen["of_prompt"] = chosen["model"].map(by_prompt.loc[prompt])
+    nearest = (chosen["score"] - chosen["of_prompt"]).abs().round(12).sort_values(kind="stable")
+    chosen = chosen.loc[nearest.index].drop_duplicates("model").set_index("model")
+    chosen = chosen.loc[[model for model in pair if model in chosen.index]].reset_index()
+    chosen["mean"] = chosen["model"].map(means)
+    values = ("score", "of_prompt", "mean", "neutral")
+    score, of_prompt, mean, neutral = (chosen[name].map(reading.number) for name in values)
+    caption = "LLMBI " + score + " (mean of this prompt " + of_prompt + ", of all " + mean
+    caption += "); reference prose of this length " + neutral
+    chosen = chosen.assign(head=chosen["model"], score=chosen["of_prompt"], told=caption)
+    return chosen[["head", "text", "told", "prompt", "score"]]
 
 
-def table(estimates: pd.DataFrame, name: str) -> Table:
+def by_prompt(published: pd.DataFrame) -> Table:
+    """Set the models' scores of each prompt side by side, with the paper's.
+
+    Parameters
+    ----------
+    published
+        Of `llmbi.measure`.
+
+    Examples
+    --------
+    >>> row = {"dimension": "Age", "prompt": "p", "model": "a", "ours": 0.5, "printed": 0.4}
+    >>> by_prompt(pd.DataFrame([row, row | {"model": "b"}])).rows.columns.tolist()
+    ['dimension', 'prompt', 'LLMBI (a)', 'LLMBI (b)', 'printed']
+    """
+    keys = ["dimension", "prompt"]
+    table = published.set_index([*keys, "model"])["ours"].unstack(sort=False)
+    table.columns = [f"LLMBI ({model})" for model in table]
+    table["printed"] = published.groupby(keys, sort=False)["printed"].first()
+    rows = table.dropna(axis=1, how="all").reset_index()
+    return reading.caption(rows, study="llmbi", name="published")
+
+
+def table(*estimates: pd.DataFrame, name: str) -> Table:
     """Return some estimates as a table for readers: of one statistic, or of `STATISTICS`.
 
     Examples
@@ -343,10 +381,11 @@ def table(estimates: pd.DataFrame, name: str) -> Table:
     >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9,
     ...        "ci_low": 0.6, "ci_high": 1.2, "n": 2, "null": 0.4, "p_adjusted": 0.01}
     >>> rows = tables.estimates([row, row | {"dimension": "Race"}], study="llmbi", confidence=0.95)
-    >>> table(rows, "dimension_mean").rows["estimate"][0]
+    >>> table(rows, name="dimension_mean").rows["estimate"][0]
     '0.500 [0.200, 0.800]'
     """
-    estimates = significance.minus_null(estimates).assign(null=estimates["null"], **_NO_RANGE)
-    keys, statistics = ["model", "group", "dimension"], STATISTICS.get(name, [name])
-    words = "llmbi", name
-    return reading.readable(estimates, keys, statistics=statistics, rows=None, words=words)
+    whole = pd.concat(estimates, ignore_index=True)
+    rows = significance.minus_null(whole).assign(null=whole["null"], **_NO_RANGE)
+    keys, words = ["instrument", "model", "group", "dimension"], ("llmbi", name)
+    statistics = STATISTICS.get(name, [name])
+    return reading.readable(rows, keys, statistics=statistics, rows=None, words=words)

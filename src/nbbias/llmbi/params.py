@@ -17,7 +17,7 @@ CLASSIFIER = "classifier"
 
 
 class Llmbi(Parameters):
-    """How strong is the net sentiment of answers about nine social dimensions? (Oketunji 2023)
+    """How strong is the net sentiment of answers about nine dimensions? (Oketunji et al. 2023)
 
     Examples
     --------
@@ -66,10 +66,6 @@ class Llmbi(Parameters):
         """Return what the classifier reads by."""
         return {"bias_scorer": embeddings.PACKAGES} if self.bias_scorer == CLASSIFIER else {}
 
-    def left_out(self) -> dict[str, str]:
-        """Return the tag of the published scores, which are of no model of the sample."""
-        return {"published": "answers_path"} if self.answers_path == SAMPLE else {}
-
 
 STUDY = params.Study(
     stem="llmbi",
@@ -81,8 +77,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "hand-written",
         'The two "models" are two registers, plain and warm, in which the same answers were '
-        "written by hand for this project; no model wrote them. Warm answers are plain ones made "
-        "warmer, so warm minus plain only checks the instrument.",
+        "written by hand for this project; no model wrote them. The difference of warm and plain "
+        "was built in: it only checks the instrument.",
     ),
     main_estimates=(params.MainEstimate("llmbi", "index", "reference prose"),),
     prompts={"llmbi": lambda _: read_shipped_table("llmbi_prompts.csv")},
