@@ -12,9 +12,10 @@ import nbformat
 import pandas as pd
 import pytest
 from IPython.display import Markdown
+from typer.testing import CliRunner
 
 import dev
-from nbbias import notebook, reading, studies as registry, tables
+from nbbias import cli, notebook, reading, studies as registry, tables
 from nbbias.params import Texts
 from nbbias.running import generation
 from nbbias.studies import STUDIES
@@ -154,3 +155,22 @@ def test_a_lead_without_claims_says_once_that_it_is_exploratory(
 def test_what_leaves_a_part_out_is_a_parameter(stem: str) -> None:
     model = STUDIES[stem].parameters
     assert set(model().left_out().values()) <= set(model.model_fields)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "reason"), [(1, "one value has no spread"), (3, "smallest possible")]
+)
+def test_a_page_of_few_articles_says_that_they_are_too_few(
+    n: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("originals", "generations"):
+        table = pd.read_csv(ROOT / f"docs/tutorial/{name}.csv").sort_values("article_id")
+        few = table[table["article_id"].isin(table["article_id"].unique()[:n])]
+        few.to_csv(tmp_path / f"{name}.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    files = ["originals.csv", "generations.csv"]
+    done = CliRunner().invoke(cli.app, ["run", "news_bias", *files, "--name", "few"])
+    assert done.exit_code == 0, done.stderr
+    said = tables.files.read_finding(tmp_path / "runs/news_bias/few")["plain"][0]
+    assert said.startswith(f"Too few articles ({n}) to test") and reason in said

@@ -12,7 +12,7 @@ from nbbias import calibration, tables
 from nbbias.cogs import sample
 from nbbias.running import doctor, sample_size
 from nbbias.tables import DataError, logs
-from tests.conftest import Command, Golden
+from tests.conftest import ROOT, Command, Golden
 from tests.running.test_user_files import ANSWERS, TEXTS, write
 
 
@@ -40,6 +40,14 @@ def test_what_each_study_s_files_support_is_one_screen(here: Path, golden: Golde
         lines = "\n".join(lines).splitlines()
         assert len(lines) < 40 and max(map(len, lines)) < 80
     assert not list(here.glob("*.yaml"))
+
+
+def test_of_two_files_the_one_by_models_is_what_is_classified() -> None:
+    files = [str(ROOT / f"docs/tutorial/{name}.csv") for name in ("originals", "generations")]
+    for given in (files, files[::-1]):
+        said = " ".join("\n".join(doctor.examine(given)).split())
+        assert f"originals={files[0]}" in said and f"generations={files[1]}" in said
+        assert f"nbbias run biasalert answers={files[1]}" in said
 
 
 def test_a_log_is_parsed_once(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:

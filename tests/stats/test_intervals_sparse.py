@@ -59,3 +59,9 @@ def test_intervals_hold_where_a_group_is_in_one_article_of_twenty(n: int, kept: 
         row = sparse_mean(-share * (rng.random(n) >= kept), confidence=0.95)
         held += row.ci_low <= truth <= row.ci_high
     assert held >= 134  # .893: three errors below .95; a t interval holds in .55 to .93
+
+
+@given(st.lists(st.one_of(st.floats(-1, 1), st.sampled_from([0.0, 1.0])), min_size=2, max_size=19))
+def test_no_p_is_smaller_than_that_of_differences_of_1(values: list[float]) -> None:
+    least = sparse_mean(np.ones(len(values)), confidence=0.95).p_value
+    assert not sparse_mean(np.array(values), confidence=0.95).p_value < least * (1 - 1e-9)

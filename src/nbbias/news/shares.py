@@ -153,9 +153,10 @@ def differences(
         if "seed" in table:
             row = stats.pooled_mean(values, confidence=confidence, bounds=(-1, 1)).row()
         else:
-            row = stats.sparse_mean(values, confidence=confidence).row() | {
-                "values": values.iloc[:, 0]
-            }
+            row = stats.sparse_mean(values, confidence=confidence).row()
+            most = np.ones(row["n"])  # no p of so few is smaller
+            row["p_least"] = stats.sparse_mean(most, confidence=confidence).p_value
+            row["values"] = values.iloc[:, 0]
         row |= {"reason": why} if row["n"] == 0 else {}
         rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
     return rows

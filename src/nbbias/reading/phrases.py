@@ -380,8 +380,10 @@ def summarize(
     if rest := [part for part in tested if significance.significant(part).empty]:
         sentences.append(_not_significant(rest, whole))
     if not tested:
-        reason = commonest_reason(whole)
-        nothing = render("claims.nothing_measured", reference=Markup(reference), reason=reason)
+        values = {"reference": Markup(reference), "reason": commonest_reason(whole), "unit": unit}
+        n = whole.get("n", pd.Series([0])).max()
+        few = n if n == 1 or significance.never_significant(whole).any() else 0
+        nothing = render("claims.nothing_measured", **values, few=few)
         sentences += [nothing, render("claims.nothing_follows")]
     elif untested:
         named = [names.measure(part.iloc[0].to_dict()) for part in untested]

@@ -99,16 +99,23 @@ def _describe(file: str) -> str:
 
 
 def _try(study: Study, files: Sequence[str]) -> Trial:
-    """Try files as a study's inputs in every order, all files first; return the best."""
+    """Try files as a study's inputs in every order, all files first.
+
+    Of orders without a problem, and else of all, that in which most columns are recognised.
+    """
     failed = list[Trial]()
     for size in range(min(len(files), len(study.inputs)), 0, -1):
         inputs = itertools.permutations(study.inputs, size)
-        for names, chosen in itertools.product(inputs, itertools.combinations(files, size)):
-            trial = _try_as(study, dict(zip(names, chosen, strict=True)))
-            if not trial.problems:
-                return trial
-            failed.append(trial)
-    return max(failed, key=lambda one: sum(len(reading.columns) for reading in one.readings))
+        pairs = itertools.product(inputs, itertools.combinations(files, size))
+        trials = [_try_as(study, dict(zip(*pair, strict=True))) for pair in pairs]
+        if ready := [trial for trial in trials if not trial.problems]:
+            return max(ready, key=_columns)
+        failed += trials
+    return max(failed, key=_columns)
+
+
+def _columns(trial: Trial) -> int:
+    return sum(len(reading.columns) for reading in trial.readings)
 
 
 def _try_as(study: Study, files: dict[str, str]) -> Trial:
