@@ -86,6 +86,24 @@ def test_differences_are_paired_and_corrected() -> None:
     assert rows["p_adjusted"][holm.index].tolist() == pytest.approx(holm.tolist())
 
 
+def test_a_difference_holds_whatever_missing_answers_would_have_been() -> None:
+    values = VALUES - [0.2, 0.0, 0.0]
+    values[:4, 0] = np.nan
+    rows = estimated(values, facets=()).query("statistic == 'difference'").set_index("group")
+    off = values - np.nanmean(values, axis=1, keepdims=True)
+    filled = values.copy()
+    filled[:4, 0] = values[:4, 1:].mean(axis=1) + np.nanmax(off)
+    expected = scipy.stats.ttest_rel(filled[:, 0], filled[:, 1])
+    row = rows.loc["white - black"]
+    assert row["p_value"] == pytest.approx(expected.pvalue) and row["p_value"] < 0.05
+    assert row["ci_high"] == pytest.approx(expected.confidence_interval().high)
+    assert row["estimate"] == pytest.approx(np.mean(values[4:, 0] - values[4:, 1]))
+    # The interval holds 0 where the test does not reject.
+    values[:12, 0] = np.nan
+    row = estimated(values, facets=()).query("group == 'white - black'").iloc[0]
+    assert row["p_value"] > 0.05 and row["ci_low"] < 0 < row["ci_high"]
+
+
 def test_tasks_are_the_whole_of_their_rows() -> None:
     table = estimated(by_task=True)
     rows = table[table["statistic"] == "rbs"]

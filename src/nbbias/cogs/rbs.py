@@ -28,7 +28,7 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.cogs import sample
-from nbbias.cogs.spread import FACETS, Row, as_published, spread_rows
+from nbbias.cogs.spread import FACETS, WORST, Row, as_published, spread_rows
 from nbbias.cogs.suite import Suite, load, prompts, strangers
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, columns, read_table
 from nbbias.text import embeddings
@@ -260,7 +260,8 @@ def rbs(
         - ``baseline``: mean distance of two answers to the default prompt itself, where it was
           asked more than once: a distance at the baseline is what sampling alone gives;
         - ``difference``: of two identities (`group` tells which is taken from which), paired;
-          `effect_size` is Cohen's d;
+          `effect_size` is Cohen's d. Test and interval are of the worst case, as those of ``rbs``,
+          where answers of some identities are missing (`cogs.spread.spread_rows`);
         - ``anova``: across identities as the paper tests, see `cogs.spread.as_published`.
 
         `p_adjusted` of ``rbs`` and ``anova`` is Holm's over the rows of that statistic.
@@ -323,5 +324,28 @@ def _differences(values: pd.DataFrame, **options: Any) -> Iterator[Row]:
     for first, second in combinations(values, 2):
         difference = whole[first] - whole[second]
         row = stats.crossed_mean(difference, **options).row()
+        row |= _worst_case(values, (first, second), row, **options)
         row |= {"null": 0.0, "n_lost": len(values) - len(whole), "values": difference}
         yield {"statistic": "difference", "group": f"{first} - {second}", **row}
+
+
+def _worst_case(values: pd.DataFrame, pair: tuple[Any, Any], row: Row, **options: Any) -> Row:
+    """Return interval and test of a difference with missing answers at either end of the others."""
+    there = values.dropna(how="all")
+    if not there.isna().any(axis=None) or np.isnan(row["p_value"]):
+        return {}
+    means = there.mean(axis=1)
+    ends = np.nanquantile(there.sub(means, axis=0), [0, 1])
+    low, high = (there.where(there.notna(), means + end, axis=0) for end in ends)
+    first, second = pair
+    both = [
+        stats.crossed_mean(a[first] - b[second], **options) for a, b in ((low, high), (high, low))
+    ]
+    p_value = max(row["p_value"], *(one.p_value for one in both))
+    return {
+        "ci_low": min(row["ci_low"], *(one.ci_low for one in both)),
+        "ci_high": max(row["ci_high"], *(one.ci_high for one in both)),
+        "p_value": 1.0 if both[0].estimate * both[1].estimate < 0 else p_value,
+        "statistic_value": np.nan,
+        "test": f"{row['test']}{WORST}",
+    }

@@ -91,7 +91,7 @@ def spread_rows(
         with its interval (`stats.crossed_mean`), and the `values` that it is of; `null`, the mean
         over all columns, against which it is tested. Where there is nothing to estimate, NaN with a
         `reason`. Where instances lack some identities alone, the spread's interval and test are of
-        the worst case (`_worst_case`); all other rows take answers as missing at random.
+        the worst case (`_worst_case`); rows of columns take answers as missing at random.
     """
     options: dict[str, Any] = {"facets": facets, "confidence": confidence}
     top = spread_row(values, part=part, **options) | {"statistic": statistic}
