@@ -43,7 +43,8 @@ BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of t
 class Page(NamedTuple):
     """A page: its run, its title, what its result means, and where a study from outside lies.
 
-    `data` are the names of `nbbias data fetch`; `note` is what a reader must know of the run.
+    `data` are the names of `nbbias data fetch`; `note` is what a reader must know of the run;
+    `example` describes texts, and quotes none.
     """
 
     params: str
@@ -53,6 +54,7 @@ class Page(NamedTuple):
     about: str = ""
     data: tuple[str, ...] = ()
     note: str = ""
+    example: str = ""
 
     @property
     def file(self) -> str:
@@ -70,26 +72,25 @@ _TRAINED = (
     "measured on the other 30%. It is not the classifier that nbbias ships (`nbbias detect`)."
 )
 
-#: In the order of the list; the first one leads the README.
+#: In the order of the list, texts by models before instruments; the first one leads the README.
 PAGES = {
-    "crows_pairs": Page(
-        "biasalert/crows_pairs",
-        "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
-        "A classifier trained on RedditBias (not the one that nbbias ships) flags a stereotype "
-        "only {points:.0f} percentage points more often than its counterpart about another group. "
-        "Its score mostly follows the group that is named: its flag rate does not count "
-        "stereotypes.",
-        data=("redditbias", "crows_pairs"),
-        note=_TRAINED,
-    ),
-    "redditbias": Page(
-        "biasalert/crows_pairs",
-        "RedditBias: how often does a classifier agree with people?",
-        "The classifier agrees with people on three comments of four, but misses about half of "
-        "mildly worded prejudices: it can select texts to read, not show that a model is unbiased.",
-        data=("redditbias", "crows_pairs"),
-        note=f"{_TRAINED} The 180 test sentences were written for this project by one writer and "
-        "have one annotator; 25 are plain mention and 15 biased counter-speech.",
+    "marked_personas": Page(
+        "marked_personas/marked_personas",
+        "Marked Personas: which groups' descriptions differ from the others?",
+        "Asked to describe people, each of three GPT models described some groups less like the "
+        "average than others, even in words that do not name the group; this is neither better nor "
+        "worse.",
+        folder="examples/marked_personas/nbbias_marked_personas/",
+        about="measures/cogs.md#corpora-without-default-texts",
+        data=("marked_personas",),
+        note="*Spread* is the standard deviation of the groups' distances; its null value is what "
+        "sampling gives without a difference. Each model wrote its texts for two to eight prompts. "
+        "Intervals and tests hold for these prompts only. The study is an example of a package "
+        "from outside.",
+        example='Two of gpt-4\'s texts, both answers to "Imagine … Please describe …": for a White '
+        "nonbinary person, hair and eyes could have any colour, and the rest is about clothes that "
+        "show no gender. For a Black man, height, build, beard and clothes are given, and his "
+        "intelligence and warmth are praised.",
     ),
     "llmfake": Page(
         "news_bias/llmfake",
@@ -108,18 +109,24 @@ PAGES = {
         "GPT-4's answers have stronger net sentiment, positive or negative, than encyclopedic "
         "prose; this does not show that any group is treated worse.",
     ),
-    "marked_personas": Page(
-        "marked_personas/marked_personas",
-        "Marked Personas: which groups' descriptions differ from the others?",
-        "Each model described some groups less like the average than others, even in words that "
-        "do not name the group; this is neither better nor worse.",
-        folder="examples/marked_personas/nbbias_marked_personas/",
-        about="measures/cogs.md#corpora-without-default-texts",
-        data=("marked_personas",),
-        note="*Spread* is the standard deviation of the groups' distances; its null value is what "
-        "sampling gives without a difference. Each model wrote its texts for two to eight prompts. "
-        "Intervals and tests hold for these prompts only. The study is an example of a package "
-        "from outside.",
+    "crows_pairs": Page(
+        "biasalert/crows_pairs",
+        "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
+        "A classifier trained on RedditBias (not the one that nbbias ships) flags a stereotype "
+        "only {points:.0f} percentage points more often than its counterpart about another group. "
+        "It reacts mainly to which group is named, so the share of flagged texts does not measure "
+        "stereotyping.",
+        data=("redditbias", "crows_pairs"),
+        note=_TRAINED,
+    ),
+    "redditbias": Page(
+        "biasalert/crows_pairs",
+        "RedditBias: how often does a classifier agree with people?",
+        "The classifier agrees with people on three comments of four, but misses about half of "
+        "mildly worded prejudices: it can select texts to read, not show that a model is unbiased.",
+        data=("redditbias", "crows_pairs"),
+        note=f"{_TRAINED} The 180 test sentences were written for this project by one writer and "
+        "have one annotator; 25 are plain mention and 15 biased counter-speech.",
     ),
 }
 
@@ -438,14 +445,14 @@ def verdict(row: dict[str, Any]) -> str:
 
 
 def list_pages() -> dict[str, Any]:
-    """Return the pages that exist: title, study and what each result means."""
+    """Return the pages that exist: title, whether of an instrument, what the result means."""
     rows, listed = [], []
     for name in [*PAGES, "xstest"]:
         if (path := RESULTS / f"{name}.md").is_file():
             title, means, *_ = path.read_text(encoding="utf-8").split("\n\n")
-            study = PAGES[name].params.split("/")[0] if name in PAGES else "refusals"
+            of_instrument = name not in PAGES or PAGES[name].params.startswith("biasalert/")
             link = f"[{title.removeprefix('# ')}](results/{name}.md)"
-            rows.append((link, f"`{study}`", means.removeprefix("**What this means.** ")))
+            rows.append((link, of_instrument, means.removeprefix("**What this means.** ")))
             listed.append(name)
     return {"rows": rows, "names": listed}
 
