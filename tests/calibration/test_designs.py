@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -133,7 +134,8 @@ def test_the_detectable_effect_is_where_the_power_passes() -> None:
     rows = pd.DataFrame([row | {"true_effect": size, "rejected": at} for size, at in power])
     rows["effect"] = rows["true_effect"]
     table = estimates.minimum_detectable_effects(rows)
-    assert table["effect"].tolist() == pytest.approx([0.1 + 0.1 * 0.4 / 0.5])
+    at, low, high = (NormalDist().inv_cdf(share) for share in (0.8, 0.4, 0.9))
+    assert table["effect"].tolist() == pytest.approx([0.1 + 0.1 * (at - low) / (high - low)])
     assert table["power_smallest"].item() == pytest.approx(0.4) and table["largest"].item() == 0.4
     assert table["power_largest"].item() == 0.99 and table["smallest"].item() == 0.1
     # Of one setting the true effect may differ between scenarios.

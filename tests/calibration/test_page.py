@@ -28,7 +28,7 @@ def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
     variants = {
         "a run": rows,
         "undecided": rows.assign(verdict="undecided"),
-        "trusted": rows.assign(verdict=calibration.estimates.TRUSTED[0]),
+        "adequate": rows.assign(verdict=calibration.estimates.ADEQUATE[0]),
         "families alone": rows.query("measure == 'family'"),
         "nothing": rows.iloc[:0],
     }
@@ -58,11 +58,11 @@ def test_the_shipped_run_has_the_errors_of_its_shares() -> None:
     ("level", "share", "verdict"),
     [
         (0.95, 0.85, "fails"),
-        (0.95, 0.95, "trusted"),
-        (0.95, 0.99, "trusted (wide)"),
+        (0.95, 0.95, "adequate"),
+        (0.95, 0.99, "adequate (conservative)"),
         (0.05, 0.15, "fails"),
-        (0.05, 0.05, "trusted"),
-        (0.05, 0.001, "trusted (wide)"),
+        (0.05, 0.05, "adequate"),
+        (0.05, 0.001, "adequate (conservative)"),
     ],
 )
 def test_an_error_is_a_harm_on_one_side_only(level: float, share: float, verdict: str) -> None:
@@ -114,10 +114,10 @@ def design(share: float, repeats: int, n: int = 30, scenario: str = "s") -> dict
 @pytest.mark.parametrize(
     ("worst", "of", "verdict"),
     [
-        (0.95, 1000, "trusted"),
+        (0.95, 1000, "adequate"),
         (0.90, 60, "undecided"),  # 80% coverage is not ruled out
         (0.94, 100, "undecided"),
-        (0.92, 1000, "trusted"),  # not shown to be below 93%, and above 90%
+        (0.92, 1000, "adequate"),  # not shown to be below 93%, and above 90%
         (0.912, 3000, "fails in one scenario"),  # above 90%, and below 93%: fails comes first
         (0.80, 1000, "fails in one scenario"),
     ],
@@ -142,7 +142,7 @@ def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     assert all(reading.names.calibrated(of, measure, name, "instead") for of, measure, name in keys)
     tests = table[table["n"] == 400]
     many = (tests["power_largest"] >= 0.8).sum()
-    assert sentences.power(table).endswith(f" {many} at N = 400")
+    assert f"; at N = 400, {many} (" in sentences.power(table)
     assert f" of {len(sentences.exclude_failing(tests, full))} tests" in sentences.power(
         sentences.exclude_failing(table, full)
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
+from scipy.stats import binomtest, norm
 
 from nbbias import stats, tables
 from nbbias.calibration.designs import DESIGN, name_scenario
@@ -153,10 +153,11 @@ def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         By `study`, `measure`, `statistic`, `unit`, `n`: `effect`, the size at which the mean power
-        over scenarios and groups passes 80%, on a straight line between the simulated sizes, NaN
-        where none of them reaches it; `largest` and `smallest`, the mean true effects of these
-        settings over scenarios, with `power_largest` and `power_smallest`; of the smallest, among
-        significant estimates, `wrong_sign` and `exaggeration`.
+        over scenarios and groups passes 80%, its probit on a straight line between the simulated
+        sizes (as of a test of a mean), NaN where none of them reaches it; `largest` and `smallest`,
+        the mean true effects of these settings over scenarios, with `power_largest` and
+        `power_smallest`; of the smallest, among significant estimates, `wrong_sign` and
+        `exaggeration`.
 
     Examples
     --------
@@ -165,7 +166,7 @@ def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
     >>> rows = pd.DataFrame([row, row]).assign(effect=[0.1, 0.2], rejected=[0.4, 1.0])
     >>> table = minimum_detectable_effects(rows.assign(true_effect=rows["effect"]))
     >>> table[["effect", "power_smallest", "power_largest"]].round(3).values.tolist()
-    [[0.167, 0.4, 1.0]]
+    [[0.133, 0.4, 1.0]]
     """
     keys = [*_STATISTIC, "unit", "n"]
     table = outcomes[(outcomes["true_effect"] != 0) & (outcomes["n_tested"] > 0)]
@@ -182,20 +183,19 @@ def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
 
 
 def _crossing(power: pd.Series) -> float:
-    sizes, power_at = power.index.to_numpy(float), power.to_numpy(float)
-    above = np.flatnonzero(power_at >= POWER)
+    above = np.flatnonzero(power >= POWER)
     if not len(above):
         return float("nan")
-    sizes, power_at = np.append(0.0, sizes), np.append(0.0, power_at)
-    at = int(above[0])
-    return float(np.interp(POWER, power_at[at : at + 2], sizes[at : at + 2]))
+    sizes, at = np.append(0.0, power.index), int(above[0])
+    probits = norm.ppf(np.append(1 - stats.CONFIDENCE, power).clip(0.001, 0.999))
+    return float(np.interp(norm.ppf(POWER), probits[at : at + 2], sizes[at : at + 2]))
 
 
 #: Simulated studies of a scenario and number of units of which a verdict is possible.
 _FEWEST = 50
 
 #: Verdicts (`summarize`).
-TRUSTED = ["trusted", "trusted (wide)"]
+ADEQUATE = ["adequate", "adequate (conservative)"]
 FAILS = ["fails", "fails in one scenario"]
 
 #: The shares on a card, each with its column and that of its total.
@@ -225,9 +225,9 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     Notes
     -----
     Verdicts, in this order: ``fails``, on average or ``in one scenario``, where the whole interval
-    of the average or of the worst is beyond the tolerance; ``trusted`` where no part of that of the
-    average is, and the bound is not beyond twice the nominal error rate, ``(wide)`` where all of it
-    is on the safe side by more than the tolerance; else ``undecided``.
+    of the average or of the worst is beyond the tolerance; ``adequate`` where no part of that of
+    the average is, and the bound is not beyond twice the nominal error rate, ``(conservative)``
+    where all of it is on the safe side by more than the tolerance; else ``undecided``.
 
     That some scenario fails is one of many alternatives, hence the correction. That every scenario
     holds is an intersection-union test, which needs none (Berger 1982).
@@ -279,7 +279,7 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
     verdict = _verdict(average, level, side)
     if verdict not in FAILS and _verdict(ends, level, side) in FAILS:
         verdict = "fails in one scenario"
-    elif verdict in TRUSTED and side * (level - bound) > 1 - confidence:
+    elif verdict in ADEQUATE and side * (level - bound) > 1 - confidence:
         verdict = "undecided"
     where = f"{name_scenario(study, measure, scenario)}, N\xa0=\xa0{units:.0f}"
     shown: dict[str, Any] = {"share": share, "low": average.ci_low, "high": average.ci_high}
@@ -292,7 +292,7 @@ def _verdict(interval: stats.Estimate, level: float, side: int) -> str:
     """Return the verdict on a share whose `side` is 1 where a low one is worse, by its interval."""
     low, high = sorted((side * interval.ci_low, side * interval.ci_high))
     worse, better = side * level - TOLERANCE, side * level + TOLERANCE
-    verdicts = [(high < worse, "fails"), (low > better, "trusted (wide)"), (low > worse, "trusted")]
+    verdicts = [(high < worse, "fails"), (low > better, ADEQUATE[1]), (low > worse, ADEQUATE[0])]
     return next((verdict for holds, verdict in verdicts if holds), "undecided")
 
 

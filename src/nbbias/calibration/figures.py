@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.calibration import sentences
-from nbbias.calibration.estimates import FAILS
+from nbbias.calibration.estimates import ADEQUATE, FAILS
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 
@@ -45,7 +45,7 @@ def errors(rows: pd.DataFrame) -> Drawn:
         "level within the tolerance.",
         title,
         "Coverage: share of simulated studies whose interval contains the true value. Lines: 95% "
-        "CIs; of the worst scenario corrected for its choice.",
+        "CIs; worst scenario: Bonferroni-corrected, because the worst was selected.",
     )
 
 
@@ -56,17 +56,17 @@ def sound(rows: pd.DataFrame) -> Drawn:
     --------
     >>> from nbbias import calibration
     >>> sound(calibration.shipped()).title
-    'Coverage is at least 91.9%, and false positives at most 11.0%, in the worst scenario'
+    'Coverage is at least 91.9%, and false positives at most 11.0%, each in its own worst scenario'
     """
     table = sentences.split(rows)[0].sort_values("source", kind="stable", ignore_index=True)
     tests = table["measure"] == "test"
     title = (
         f"Coverage is at least {_ends(table[~tests])[0]}%, and false positives at most "
-        f"{_ends(table[tests])[1]}%, in the worst scenario"
+        f"{_ends(table[tests])[1]}%, each in its own worst scenario"
     )
     drawn = _with_worst(table)
     panels = drawn["measure"].map({"interval": "coverage", "test": "false positives"})
-    drawn = drawn.assign(panel=panels)
+    drawn = drawn.assign(panel=panels, significant=drawn["verdict"].isin(ADEQUATE))
     # Panels side by side have the same rows.
     places = drawn[["panel"]].drop_duplicates().merge(drawn[["cell"]].drop_duplicates(), "cross")
     drawn = places.merge(drawn, "left", on=["panel", "cell"])
@@ -80,7 +80,7 @@ def sound(rows: pd.DataFrame) -> Drawn:
         table,
         "Coverage and false positives of each measure, with the nominal level as a band.",
         title,
-        "Dots and lines as in Figure 1. –: fails, or was not simulated.",
+        "Lines as in Figure 1. Filled: adequate; hollow: undecided; –: fails, or not simulated.",
     )
 
 

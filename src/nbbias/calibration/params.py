@@ -56,7 +56,6 @@ STUDY = params.Study(
     module="nbbias.calibration",
     units=params.Units({}, "simulated studies"),
     sample=params.Texts(
-        "simulated",
-        "Of each text only the numbers that a measure reads are simulated; true effects are known.",
+        "simulated", "Word counts and scores are simulated, not texts; true effects are known."
     ),
 )

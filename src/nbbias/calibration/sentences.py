@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.calibration.estimates import FAILS, POWER, TRUSTED, shipped_power
+from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, shipped_power
 from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose
@@ -28,7 +28,7 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
-    """Return what a page begins with: which measures keep their level, and which not to use.
+    """Return what a page begins with: which measures are adequate, and what is detected.
 
     Parameters
     ----------
@@ -41,16 +41,14 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     --------
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
-    >>> found.plain[0].partition(";")[0], found.numbers["n"].tolist()
-    ('The 95% intervals of 16 of 23 measures can be trusted', [1500, 800])
+    >>> found.plain[0].partition(",")[0], found.numbers["n"].tolist()
+    ('Of 23 confidence intervals (95%)', [1500, 800])
     """
     summary = summarize(rows)
-    level = float(rows["confidence"].iloc[0])
-    limits = {"level": level, "low": level - TOLERANCE, "lowest": 2 * level - 1}
-    rule = [prose.render(f"calibration.{name}", **limits) for name in ("fails", "trusted")]
+    detected = f"{power(exclude_failing(shipped_power(), rows))}."
     return Lead(
-        plain=(" ".join(summary[:2]), detected(exclude_failing(shipped_power(), rows)), *rule),
-        technical=" ".join([*summary, *rule]),
+        plain=(" ".join(summary[:2]), detected),
+        technical=" ".join([*summary, detected, prose.render("calibration.rule")]),
         figure="errors",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
@@ -59,9 +57,9 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
 
 
 def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the lowest coverage in any scenario, of intervals that are trusted and that fail."""
+    """Return the lowest coverage in any scenario, of adequate intervals and of those that fail."""
     table = rows[rows["measure"] == "interval"]
-    parts = (table[table["verdict"].isin(verdicts)] for verdicts in (TRUSTED, FAILS))
+    parts = (table[table["verdict"].isin(verdicts)] for verdicts in (ADEQUATE, FAILS))
     lowest = pd.concat([part.nsmallest(1, "worst") for part in parts])
     ends = lowest[["worst", "worst_low", "worst_high"]].add(lowest["confidence"], axis=0)
     lowest = lowest.assign(estimate=ends["worst"], ci_low=ends["worst_low"])
@@ -88,10 +86,25 @@ def split(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def usable(rows: pd.DataFrame) -> str:
-    """Say how many intervals and tests are trusted, of those that do not fail (`split`)."""
-    trusted = rows["verdict"].isin(TRUSTED).groupby(rows["measure"])
-    counts = {what: (int(part.sum()), len(part)) for what, part in trusted}
+    """Say how many intervals and tests are adequate, of those that do not fail (`split`)."""
+    adequate = rows["verdict"].isin(ADEQUATE).groupby(rows["measure"])
+    counts = {what: (int(part.sum()), len(part)) for what, part in adequate}
     return prose.render("calibration.usable", **counts)
+
+
+def warning(rows: pd.DataFrame) -> str:
+    """Say how many intervals fail, over all scenarios or in one, and which covers least.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> warning(calibration.shipped()).partition(";")[0]
+    'Five intervals fail: one over all scenarios, four in one scenario'
+    """
+    verdicts = rows.loc[rows["measure"] == "interval", "verdict"]
+    counts = [int((verdicts == verdict).sum()) for verdict in FAILS]
+    worst = _lowest_coverage(rows).query("fails").to_dict("records")
+    return prose.render("calibration.warning", counts=counts, worst=worst)
 
 
 def failing(rows: pd.DataFrame) -> pd.DataFrame:
@@ -140,16 +153,17 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     --------
     >>> from nbbias import calibration
     >>> summarize(calibration.shipped())[1]
-    'The tests of 9 of 20 measures can be trusted; three fail, and eight are undecided.'
+    'Of 20 tests, 9 kept false positives below 10% in every scenario; three ... 7% in at least one...
     """
     sentences = []
     for what in ("interval", "test"):
         part = rows[rows["measure"] == what]
-        counts = {"trusted": TRUSTED, "fail": FAILS, "undecided": ["undecided"]}
+        counts = {"adequate": ADEQUATE, "fail": FAILS, "undecided": ["undecided"]}
         numbers = {name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()}
         if len(part):
             level = float(part["confidence"].iloc[0])
-            values = {"what": what, "level": level, "n": len(part), **numbers}
+            limits = {"low": level - TOLERANCE, "lowest": 2 * level - 1}
+            values = {"what": what, "level": level, "n": len(part), **limits, **numbers}
             sentences.append(prose.render("calibration.verdicts", **values))
     for row in _worst_family(rows).to_dict("records"):
         sentences.append(prose.render("calibration.families", row=row))
@@ -198,10 +212,11 @@ def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 def power(table: pd.DataFrame) -> str:
     """Say how many tests detect the largest simulated effect, by the numbers of units of all."""
-    table = table[table["n"].isin(_common(table))]
-    counts = (table["power_largest"] >= POWER).groupby(table["n"]).agg(["sum", "size"])
-    found = [(int(n), int(k)) for n, k in counts["sum"].items()]
-    return prose.render("calibration.power", found=found, of=int(counts["size"].max()))
+    sizes = table["n"].value_counts()
+    table = table[table["n"].isin(sizes[sizes == sizes.max()].index)]
+    counts = (table["power_largest"] >= POWER).groupby(table["n"]).sum()
+    values = {"of": int(sizes.max()), "effects": table["largest"].agg(["min", "max"]).to_list()}
+    return prose.render("calibration.power", found=[*counts.items()], **values)
 
 
 def power_by_n(table: pd.DataFrame) -> pd.DataFrame:
@@ -222,30 +237,8 @@ def power_by_n(table: pd.DataFrame) -> pd.DataFrame:
     return wide.reset_index()
 
 
-def _common(table: pd.DataFrame) -> list[int]:
-    """Return the numbers of units with which all tests were simulated."""
-    counts = table["n"].value_counts()
-    return sorted(counts[counts == counts.max()].index)
-
-
-def detected(table: pd.DataFrame) -> str:
-    """Say what the first test of each study detects with a middling number of units.
-
-    Examples
-    --------
-    >>> from nbbias import calibration
-    >>> detected(calibration.shipped_power()).partition(" (")[0]
-    'With N = 80, the smallest effects detected with 80% power are 0.149'
-    """
-    common = _common(table)
-    n = common[len(common) // 2]
-    first = table[table["n"] == n].drop_duplicates("study")
-    named = named_tests(first).to_dict("records")
-    return prose.render("calibration.detected", n=n, rows=named)
-
-
 def detectable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `named_tests` with effects in words where no simulated one, or each, is detected.
+    """Return `named_tests` in order, with words where no simulated effect, or each, is detected.
 
     Errors of sign and magnitude are left out below 10% power; CoGS scores have no sign.
 
@@ -260,7 +253,8 @@ def detectable(table: pd.DataFrame) -> pd.DataFrame:
     named["wrong_sign"] = named["wrong_sign"].mask(few | (table["study"] == "cogs"))
     effect = named["effect"].map("{:.3f}".format).where(named["effect"].notna(), "not reached")
     least = "≤ " + named["smallest"].map("{:.3f}".format)
-    return named.assign(effect=effect.mask(named["power_smallest"] >= POWER, least))
+    named = named.assign(effect=effect.mask(named["power_smallest"] >= POWER, least))
+    return named.sort_values(["test", "n"], ignore_index=True)
 
 
 def named_tests(table: pd.DataFrame) -> pd.DataFrame:
