@@ -37,7 +37,7 @@ def test_every_measure_that_is_calibrated_has_its_row() -> None:
     fails = error[["worst_low", "worst_high"]].min(axis=1) > 0.02
     decided = (most < 0.02) & (error["bound"] <= 0.05)
     rules = [least > 0.02, fails, decided & (most < -0.02), decided]
-    names = [*estimates.FAILS, *reversed(estimates.TRUSTED)]
+    names = [*estimates.FAILS, *reversed(estimates.ADEQUATE)]
     assert shipped["verdict"].to_list() == np.select(rules, names, "undecided").tolist()
     assert (shipped["worst_low"] <= shipped["worst"]).all()
     assert (shipped["worst"] <= shipped["worst_high"]).all()
