@@ -19,7 +19,6 @@ MEASURED = pd.DataFrame(
         "column": [f"sentiment_{name}" for name in SCORERS],
         "measure": "sentiment",
         "instrument": SCORERS,
-        "worse": "lower",
     }
 )
 

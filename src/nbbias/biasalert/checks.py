@@ -91,7 +91,7 @@ def estimates(
         key: Row = {"judge": judge, "instrument": instrument}
         rows += [key | row for row in _errors(part, confidence)]
     table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)
-    return stats.adjust(table, family=["judge"], where={"statistic": RATES}, method="holm")
+    return stats.adjust(table, family=["judge"], where={"statistic": RATES})
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
@@ -165,4 +165,4 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
             name = {"bias": bias, "group": group, "statistic": "swap_effect", "null": 0.0}
             rows.append(key | name | result.row())
     table = tabulate(rows, measure=MEASURE, source="templates", confidence=confidence)
-    return stats.adjust(table, family=["judge"], method="holm")
+    return stats.adjust(table, family=["judge"])

@@ -458,7 +458,7 @@ def estimate_differences(
             row |= {"estimate": np.nan, "reason": "no text has both verdicts"}
         rows.append(row)
     result = _estimated(rows, labelled, source=source, confidence=inference.confidence)
-    return result._replace(estimates=stats.adjust(result.estimates, method="holm"))
+    return result._replace(estimates=stats.adjust(result.estimates))
 
 
 def compared(

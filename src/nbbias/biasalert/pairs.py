@@ -150,7 +150,7 @@ def estimates(
         rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
     result = tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
     family = [result["dimension"].isna(), result["bias"].isna()]
-    return stats.adjust(result, family=family, where={"statistic": "pair_share"}, method="holm")
+    return stats.adjust(result, family=family, where={"statistic": "pair_share"})
 
 
 def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:

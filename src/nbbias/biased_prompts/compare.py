@@ -236,12 +236,6 @@ def _two_samples(
     yield {"statistic": "prejudice_extent_change"} | extent | {"n_lost": 0}
 
 
-def first_instrument(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the first instrument of each measure and bias."""
-    first = rows.groupby(["measure", "bias"])["instrument"].transform("first")
-    return rows[rows["instrument"] == first]
-
-
 def read_published() -> pd.DataFrame:
     """Return what Fang et al. (2024) print of biased prompts: Figures 8 to 10, and refusals.
 

@@ -10,9 +10,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias import reading, refusals as refusal_detector
-from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.biased_prompts.refusing import ARTICLE, RECORDED, REFUSED
+from nbbias.news.claims import first_instrument
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
 

@@ -7,8 +7,8 @@ from typing import Any
 import pandas as pd
 
 from nbbias import refusals
-from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.refusing import DISPUTED, TWO_PHASE
+from nbbias.news.claims import first_instrument
 from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]

@@ -348,6 +348,12 @@ def reference(result: pd.DataFrame, name: str) -> pd.DataFrame:
     return tables.chance([row | {"reference": name} for row in rows], study="")
 
 
+def first_instrument(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the first instrument of each measure and bias."""
+    first = rows.groupby(["measure", "bias"])["instrument"].transform("first")
+    return rows[rows["instrument"] == first]
+
+
 def combine(parts: Sequence[Estimated], *, families: Sequence[str] = ()) -> Estimated:
     """Put results below each other; the statistics of `families` are tested.
 

@@ -296,6 +296,9 @@ def of_originals(fit: Fit) -> pd.DataFrame:
 #: The weight by which topics are named: words that are rare elsewhere.
 LAMBDA = 0.2
 
+#: How many words name a topic.
+_TOP = 8
+
 
 def stop_words() -> set[str]:
     """Return the words that say little about a topic: they are fitted, and not shown."""
@@ -304,15 +307,15 @@ def stop_words() -> set[str]:
     return set(load_pipeline().Defaults.stop_words)
 
 
-def content_words(fit: Fit, *, relevance_lambda: float = LAMBDA, top: int = 8) -> pd.Series:
+def content_words(fit: Fit) -> pd.Series:
     """Name each topic by its most relevant words that are no stop words, by topic."""
     vocabulary = len(fit.model.vocabulary)
-    words = text.topics.describe(fit.model, relevance_lambda=relevance_lambda, top=vocabulary)
+    words = text.topics.describe(fit.model, relevance_lambda=LAMBDA, top=vocabulary)
     words = words[~words["word"].isin(stop_words())]
-    return words.groupby("topic").head(top).groupby("topic")["word"].agg(" ".join)
+    return words.groupby("topic").head(_TOP).groupby("topic")["word"].agg(" ".join)
 
 
-def described(fitted: Fitted, *, top: int = 8) -> pd.DataFrame:
+def described(fitted: Fitted) -> pd.DataFrame:
     """Describe the first fit's topics: their words, their sentences, and whose they are.
 
     Returns
@@ -323,7 +326,7 @@ def described(fitted: Fitted, *, top: int = 8) -> pd.DataFrame:
         (the largest). With own associations of each corpus those of the originals.
     """
     first = fitted.fits[0]
-    table = content_words(first, top=top).rename("words").to_frame()
+    table = content_words(first).rename("words").to_frame()
     shown = of_originals(first)
     table["sentences"] = shown.drop_duplicates("topic").set_index("topic")["sentences"]
     for bias, rows in shown.set_index("topic").groupby("bias", sort=False):

@@ -246,7 +246,7 @@ def drawn_here(
     return here
 
 
-def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Labelled:
+def labelled(read: Read, sheet: pd.DataFrame) -> Labelled:
     """Find a sheet's labels in the texts that it was drawn from.
 
     Parameters
@@ -255,15 +255,13 @@ def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Label
         The corpus.
     sheet
         Of `read_sheet`.
-    where
-        What the user calls it, for the message.
 
     Raises
     ------
     DataError
         The sheet was drawn from other texts or by other lists: strata differ.
     """
-    here = drawn_here(sheet, read.texts, read.lexicon, where=where)
+    here = drawn_here(sheet, read.texts, read.lexicon, where="labels")
     everything = frame(read)
     labels = here[here["label"].notna() & (here["label"] != UNSURE)].drop_duplicates("item")
     rows = everything.merge(labels[["item", "label"]], on="item")
@@ -273,7 +271,7 @@ def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Label
     own_labels = zip(rows["bias"], rows["label"], strict=True)
     odd = {label for bias, label in own_labels if label not in {*groups[bias], NOBODY, SEVERAL}}
     if odd:
-        raise DataError(where, [f"{label!r} is no group of its list" for label in sorted(odd)])
+        raise DataError("labels", [f"{label!r} is no group of its list" for label in sorted(odd)])
     named = read.matches[[*SENTENCE, "bias", "group"]].astype({"bias": object, "group": object})
     named = named.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
     rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")

@@ -131,7 +131,7 @@ class Results(NamedTuple):
     numbers_of_topics, topics : DataFrame, optional
         Perplexity by number of topics, and the topics.
     agreement : DataFrame, optional
-        Correlations of tone between scorers and between biases (`agreement.estimates`).
+        Correlations of tone between scorers and between biases (`tone.agreement`).
     models_mixed : DataFrame
         Differences of a model from the mean of all by a mixed model (`compare_models`).
     discovered : DataFrame, optional

@@ -48,7 +48,7 @@ class Scored(NamedTuple):
         (below 0: negative), `sentiment_<first>_masked` where there are descriptors, and `toxicity`
         in [0, 1] (higher is worse), NaN where the sentence has no group in any bias.
     measured
-        `column`, `measure`, `instrument` and `worse`, the bad direction.
+        `column`, `measure` and `instrument`.
     swaps
         Swap effects (`swap_effects`), None where they were not asked for.
     """
@@ -138,10 +138,10 @@ def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame
             scorer = name.removeprefix("sentiment_").removesuffix(MASKED)
             label = sentiment.instrument(scorer)
             label += ", descriptors masked" if name.endswith(MASKED) else ""
-            rows.append((name, "sentiment", label, -1))
+            rows.append((name, "sentiment", label))
     if "toxicity" in scored:
-        rows.append(("toxicity", "toxicity", toxicity.instrument(toxicity_scorer), 1))
-    return pd.DataFrame(rows, columns=["column", "measure", "instrument", "worse"])
+        rows.append(("toxicity", "toxicity", toxicity.instrument(toxicity_scorer)))
+    return pd.DataFrame(rows, columns=["column", "measure", "instrument"])
 
 
 # --- scorer bias ------------------------------------------------------------------------------

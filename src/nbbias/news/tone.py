@@ -364,7 +364,7 @@ def _cell(
             group=group,
             inference=inference,
             exchanged=-change,
-            worse=kind["worse"],
+            worse=claims.WORSE.get(kind["measure"], -1),
             reach=reach,
         )
     return rows

@@ -164,7 +164,7 @@ def render(saved: Mapping[str, Any], *, figure: str = "") -> str:
 _PANELS = 4
 
 
-def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> figures.Drawn:
+def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     """Draw the rows that lead a page, a panel a measure and group, around their reference.
 
     Parameters
@@ -172,9 +172,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     rows
         Rows of ESTIMATES, of `reading.claims.declared` or those of one measure.
     reference
-        What 0 stands for, such as ``"in the originals"``.
-    unit
-        What N counts.
+        What 0 stands for, such as ``"in the originals"``. N counts articles.
 
     Returns
     -------
@@ -207,7 +205,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     differ, none = (prose.render(f"figures.{of}", declared=CLAIM in rows) for of in titles)
     title = phrases.heading(rows, what=Markup(differ), none=none, most=_PANELS)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
-    caption = figures.caption(rows, f"mean differences from the values {reference}", of=unit)
+    caption = figures.caption(rows, f"mean differences from the values {reference}", of="articles")
     if len(order) > _PANELS:
         caption += " " + prose.render_plain("figures.left_out", names=order[_PANELS:])
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)

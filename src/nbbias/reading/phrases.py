@@ -351,9 +351,7 @@ def families(rows: pd.DataFrame) -> list[pd.DataFrame]:
     return [part for _, part in rows.groupby(keys, sort=False, dropna=False)]
 
 
-def summarize(
-    parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "articles"
-) -> tuple[str, ...]:
+def summarize(parts: Sequence[pd.DataFrame], *, reference: str) -> tuple[str, ...]:
     """Say in up to four sentences what is significant, what is not, and what was detectable.
 
     Parameters
@@ -361,9 +359,7 @@ def summarize(
     parts
         Of `families`, the most important first.
     reference
-        What is compared with, as Markdown, such as ``"in the human articles"``.
-    unit
-        What N counts.
+        What is compared with, as Markdown, such as ``"in the human articles"``. N counts articles.
 
     Examples
     --------
@@ -374,7 +370,7 @@ def summarize(
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    sentences = _clauses(sides, reference=reference, unit=unit)
+    sentences = _clauses(sides, reference=reference, unit="articles")
     tested = [part for part in parts if len(significance.valid_tests(part))]
     untested = [part for part in parts if significance.valid_tests(part).empty]
     if rest := [part for part in tested if significance.significant(part).empty]:

@@ -142,7 +142,7 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
 
 
 def sides(
-    corpus: Corpus, claim: Mapping[str, str], texts: Sequence[tuple[str, int]], *, cut: int | None
+    corpus: Corpus, claim: Mapping[str, str], texts: Sequence[tuple[str, int]], *, cut: int
 ) -> str:
     """Return texts beside each other as HTML, each below its name, with the groups' words marked.
 
@@ -153,7 +153,7 @@ def sides(
     texts
         Name and number of each text.
     cut
-        Characters of a text; all where None.
+        Characters of a text, at most.
     """
     scores = sentence_scores(corpus, claim, [text for _, text in texts])
     return markup.sides(
@@ -184,11 +184,11 @@ def sentence_scores(corpus: Corpus, claim: Mapping[str, str], texts: Sequence[in
     return sentences.merge(scores, on=SENTENCE, how="left")
 
 
-def _text(read: Read, bias: str, text_id: int, scores: pd.DataFrame, cut: int | None) -> str:
+def _text(read: Read, bias: str, text_id: int, scores: pd.DataFrame, cut: int) -> str:
     text, matches = read.texts[text_id], read.matches
     here = matches[(matches["text_id"] == text_id) & (matches["bias"] == bias)]
     groups = lexicons.groups(read.lexicon, bias)
-    end = len(text) if cut is None else min(cut, len(text))
+    end = min(cut, len(text))
     parts, at = [], 0
     for row in scores[scores["text_id"] == text_id].to_dict("records"):
         if row["end"] > end:

@@ -149,12 +149,7 @@ def published(table: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
     out: they are on no scale with each other.
     """
     keys = ["measure", "bias", "group", "statistic"]
-    paper = read_published("fang2024")
-    paper = paper[paper["prompt"] == "neutral"].rename(columns={"value": "estimate"})
-    first = table.groupby(["measure", "bias"])["instrument"].transform("first")
-    fallback = table.loc[table["instrument"].str.contains("fallback"), "measure"]
-    paper = paper[~paper["measure"].isin(fallback)]
-    ours = table[table["instrument"] == first]
+    ours, paper = claims.first_instrument(table), _of_paper(table)
     ours = ours[
         ours["group"].isna() | (ours["bias"] == "race") | (ours["group"] == ours["bias"].map(focus))
     ]
@@ -163,6 +158,13 @@ def published(table: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
     merged = pd.merge(*ends, on=keys, suffixes=(" ours", " published")).reset_index()
     sides = ("ours", "published")
     return merged.rename(columns={f"{e} {s}": f"{s}, {e}" for s in sides for e in ("min", "max")})
+
+
+def _of_paper(ours: pd.DataFrame) -> pd.DataFrame:
+    """Return what the paper prints of the neutral prompt, on the scales that ours have."""
+    printed = read_published("fang2024").rename(columns={"value": "estimate"})
+    fallback = ours.loc[ours["instrument"].str.contains("fallback"), "measure"]
+    return printed[(printed["prompt"] == "neutral") & ~printed["measure"].isin(fallback)]
 
 
 # --- sizes of models --------------------------------------------------------------------------
@@ -229,11 +231,8 @@ def by_size(estimates: pd.DataFrame, path: str = SAMPLE) -> pd.DataFrame:
         `log_size` (its decimal logarithm), `rlhf`, `estimate`, `ci_low`, `ci_high`, `n`.
     """
     ours = estimates[estimates["statistic"] == "bias"]
-    ours = ours[ours["instrument"] == ours.groupby(_TREND[1:])["instrument"].transform("first")]
-    printed = read_published("fang2024").rename(columns={"value": "estimate"})
-    printed = printed[(printed["statistic"] == "bias") & (printed["prompt"] == "neutral")]
-    fallback = ours.loc[ours["instrument"].str.contains("fallback"), "measure"]
-    printed = printed[~printed["measure"].isin(fallback)]
+    ours, printed = claims.first_instrument(ours), _of_paper(ours)
+    printed = printed[printed["statistic"] == "bias"]
     both = pd.concat([ours.assign(whose=OURS), printed.assign(whose=PUBLISHED)], ignore_index=True)
     both = both.merge(model_facts(path)[["model", "size", "rlhf"]], on="model")
     both["log_size"] = np.log10(both["size"])
