@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from nbbias import reading, refusals as refusal_detector
+from nbbias import news, reading, refusals as refusal_detector
 from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.biased_prompts.refusing import ARTICLE, RECORDED, REFUSED
-from nbbias.news.claims import first_instrument
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
 
@@ -224,7 +223,9 @@ def prejudice(estimates: pd.DataFrame) -> list[str]:
     """Say where the paper's share of prejudice differs, as two samples and paired by article."""
     sentences = []
     for test, end in {"two samples": "", "paired": "_paired"}.items():
-        rows = first_instrument(estimates[estimates["statistic"] == f"prejudice_share_change{end}"])
+        rows = news.claims.first_instrument(
+            estimates[estimates["statistic"] == f"prejudice_share_change{end}"]
+        )
         rows = rows[rows["measure"].isin(rows["measure"].head(1))]
         none, untested = (_render(of, of=test) for of in ("unchanged", "untested"))
         text = phrases.heading(rows, what="", none=none, untested=untested, most=9)
@@ -233,4 +234,4 @@ def prejudice(estimates: pd.DataFrame) -> list[str]:
 
 
 def _effects(estimates: pd.DataFrame) -> pd.DataFrame:
-    return first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
+    return news.claims.first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])

@@ -6,9 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import refusals
+from nbbias import news, refusals
 from nbbias.biased_prompts.refusing import DISPUTED, TWO_PHASE
-from nbbias.news.claims import first_instrument
 from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]
@@ -69,7 +68,7 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
         corrected = rows["statistic"].str.endswith("_corrected")
         rows = rows[rows["group"].isna() | (rows["estimate"].gt(0) & ~corrected)]
     else:
-        rows = first_instrument(rows)
+        rows = news.claims.first_instrument(rows)
     column = rows["statistic"]
     if name != "refusals":
         column = column.where(rows["test"].notna(), rows["prompt"])
