@@ -351,7 +351,9 @@ def families(rows: pd.DataFrame) -> list[pd.DataFrame]:
     return [part for _, part in rows.groupby(keys, sort=False, dropna=False)]
 
 
-def summarize(parts: Sequence[pd.DataFrame], *, reference: str) -> tuple[str, ...]:
+def summarize(
+    parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "articles"
+) -> tuple[str, ...]:
     """Say in up to four sentences what is significant, what is not, and what was detectable.
 
     Parameters
@@ -359,7 +361,9 @@ def summarize(parts: Sequence[pd.DataFrame], *, reference: str) -> tuple[str, ..
     parts
         Of `families`, the most important first.
     reference
-        What is compared with, as Markdown, such as ``"in the human articles"``. N counts articles.
+        What is compared with, as Markdown, such as ``"in the human articles"``.
+    unit
+        What N counts.
 
     Examples
     --------
@@ -370,7 +374,7 @@ def summarize(parts: Sequence[pd.DataFrame], *, reference: str) -> tuple[str, ..
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    sentences = _clauses(sides, reference=reference, unit="articles")
+    sentences = _clauses(sides, reference=reference, unit=unit)
     tested = [part for part in parts if len(significance.valid_tests(part))]
     untested = [part for part in parts if significance.valid_tests(part).empty]
     if rest := [part for part in tested if significance.significant(part).empty]:
