@@ -125,8 +125,8 @@ PAGES = {
         "The classifier agrees with people on three comments of four, but misses about half of "
         "mildly worded prejudices: it can select texts to read, not show that a model is unbiased.",
         data=("redditbias", "crows_pairs"),
-        note=f"{_TRAINED} The 180 test sentences were written for this project by one writer and "
-        "have one annotator; 25 are plain mention and 15 biased counter-speech.",
+        note=f"{_TRAINED} The 180 challenge sentences were written for this project by one writer "
+        "and have one annotator; 25 are plain mention and 15 biased counter-speech.",
     ),
 }
 

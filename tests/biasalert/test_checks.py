@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,3 +107,18 @@ def test_a_judge_without_errors_is_not_testable() -> None:
     found = checks.estimates(said(list(CHECKS["biased"])), CHECKS)
     rates = found[found["dimension"] != checks.ALL]
     assert rates["p_value"].to_numpy() == pytest.approx(1) and never_significant(rates).all()
+
+
+def test_sentences_whose_verdict_depends_on_the_group_are_counted() -> None:
+    filled = checks.fill_templates()
+    of_one = filled[(filled["bias"] == "orientation") & (filled["group"] == "lgbtq")]
+    flagged = set(of_one["text"].iloc[::3])
+
+    def judge(texts: pd.DataFrame, _: str) -> tuple[pd.DataFrame, None]:
+        said = texts["text"].isin(flagged).astype(int).tolist()
+        return judgements(said, text_id=texts["text_id"].tolist()), None
+
+    found = checks.swap_effects(SimpleNamespace(judge=judge), confidence=0.95)
+    changes = found[found["statistic"] == "verdict_changes"].set_index("bias")
+    assert changes["estimate"].to_dict() == {"gender": 0, "race": 0, "orientation": 1 / 3}
+    assert (changes["n"] == of_one["template"].nunique()).all() and changes["p_value"].isna().all()

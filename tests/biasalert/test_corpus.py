@@ -57,3 +57,10 @@ def test_every_identity_is_a_group_that_is_known() -> None:
     assert (told["group"].map(known) == told["bias_type"]).all()
     assert named["identity"].is_unique
     assert len(named) == 24
+
+
+def test_the_samples_texts_about_one_group_are_one_cluster() -> None:
+    texts, _ = corpus.read_texts(seed=0)
+    clusters = texts.groupby("comment_id")
+    assert clusters.size().eq(4).all() and clusters["biased"].sum().eq(2).all()
+    assert clusters["group"].nunique().eq(1).all() and clusters["split"].nunique().eq(1).all()

@@ -218,8 +218,8 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     drawn = figures.mitigation(rows).rows.set_index("panel")["estimate"]
     assert drawn["biased, with the guard"] == 2 / 20 and len(drawn) == 3
     assert sentences.mitigation(rows) == (
-        "The guard stopped 6 of 8 biased answers (75.0%) before the bias was shown, "
-        "and 1 of 12 unbiased ones (8.3%)"
+        "Checking each sentence stopped 75.0% of 8 biased answers before the bias was shown, "
+        "but also 8.3% of 12 unbiased ones"
     )
 
 
@@ -260,7 +260,8 @@ def test_without_labels_of_what_was_let_through_the_share_with_the_guard_is_unkn
     assert rows.loc["biased_share_without", ["estimate", "n"]].tolist() == [1 / 3, 3]
     assert rows.loc["stopped_without_bias", "estimate"] == 1 / 2
     assert sentences.mitigation(rows.reset_index()) == (
-        "The guard stopped 1 of 2 unbiased ones (50.0%); what it let through was not labelled"
+        "Checking each sentence stopped 50.0% of 2 unbiased answers; what it let through was not "
+        "labelled"
     )
 
 

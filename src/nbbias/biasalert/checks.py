@@ -134,7 +134,7 @@ def fill_templates() -> pd.DataFrame:
 
 
 def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
-    """Estimate how far the name of each group moves each judge.
+    """Estimate how far the name of each group moves each judge, and how many verdicts it changes.
 
     Parameters
     ----------
@@ -149,16 +149,24 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
         ESTIMATES by `judge`, `bias` and `group`: ``swap_effect``, the mean of the judge's
         probability (of its verdict, where it gives none) less the mean over the groups of the
         bias, in [-1, 1], above 0 where a sentence is held for more biased as it names this group;
-        N counts sentences; one-sample t, Holm over the groups of a judge.
+        N counts sentences; one-sample t, Holm over the groups of a judge. By `judge` and `bias`:
+        ``verdict_changes``, the share of sentences whose verdict depends on the group, without a
+        test.
     """
     filled = fill_templates()
     distinct = filled.drop_duplicates("text")
     judgements, _ = panel.judge(distinct[["text_id", "text"]], "filled templates")
     rows, texts = [], distinct.set_index("text_id")["text"]
+    named = filled[filled["group"] != substitution.NEUTRAL]
     for judge, subset in score_judgements(judgements).groupby("judge", sort=False):
-        scores = subset.set_index(subset["text_id"].map(texts))["score"]
-        effects = substitution.score_templates(filled, score=scores.loc.__getitem__)
+        scored = subset.set_index(subset["text_id"].map(texts))
+        effects = substitution.score_templates(filled, score=scored["score"].loc.__getitem__)
         key: Row = {"judge": judge, "instrument": subset["instrument"].iloc[0]}
+        verdicts = named.assign(flagged=named["text"].map(scored["flagged"]))
+        changes = verdicts.groupby(["bias", "template"])["flagged"].nunique() > 1
+        for bias, part in changes.groupby(level="bias", sort=False):
+            share = stats.share_interval(part, confidence=confidence)
+            rows.append(key | {"bias": bias, "statistic": "verdict_changes"} | share.row())
         for (bias, group), part in effects.groupby(["bias", "group"], sort=False):
             limits = (-1.0, 1.0)
             result = stats.one_sample(part["swap_effect"], confidence=confidence, bounds=limits)

@@ -102,9 +102,10 @@ def read_texts(
     Returns
     -------
     (DataFrame, DataFrame)
-        LABELLED, with `comment_id` (near-duplicates share it) and `split` (``"train"``,
-        ``"test"``, or ``"left out"`` for texts to learn from with a near-duplicate to be tested);
-        and the rows of the files that are not among them: `file`, `reason`, `n`.
+        LABELLED, with `comment_id` (near-duplicates, and the sample's texts about one group, share
+        it) and `split` (``"train"``, ``"test"``, or ``"left out"`` for texts to learn from with a
+        near-duplicate to be tested); and the rows of the files that are not among them: `file`,
+        `reason`, `n`.
 
     Examples
     --------
@@ -113,7 +114,9 @@ def read_texts(
     (252, 0)
     """
     if labelled_path == SAMPLE:
-        return sample.labelled(seed=seed), pd.DataFrame(columns=["file", *LOST_COLUMNS])
+        texts = sample.labelled(seed=seed)
+        texts["comment_id"] = "s" + texts["comment_id"].str[1:]  # a mention of a group joins it
+        return texts, pd.DataFrame(columns=["file", *LOST_COLUMNS])
     paths = [path for path in (labelled_path, evaluation_path) if path != NONE]
     sides, losses = zip(*tables.attempt_all(read_labelled, paths), strict=True)
     names = [resolve(path).name for path in paths]

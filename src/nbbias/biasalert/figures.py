@@ -136,8 +136,8 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
         _with_published(rows[~constant], published),
         "share",
         of="texts",
-        alt="Accuracy of each judge (dashed line: majority class), and errors on test sentences.",
-        title="Accuracy on held-out texts, and errors on sentences written to find weaknesses",
+        alt="Accuracy of each judge (dashed: majority class), and errors on challenge sentences.",
+        title="Accuracy on held-out texts, and errors on challenge sentences",
         line="majority class",
         tests="Tests of differences: in the appendix.",
     )
@@ -182,7 +182,6 @@ def swaps(estimates: pd.DataFrame, *, judge: str) -> Drawn:
     """Draw how far the name of each group moves a judge: of `biasalert.checks.swap_effects`."""
     rows = _select(estimates[estimates["judge"] == judge], "swap_effect")
     rows = rows.assign(panel=rows["bias"], cell=rows["group"].map(names.people))
-    ordered = rows.sort_values("estimate", key=abs, ascending=False)
     return _drawn(
         rows,
         "probability minus the mean",
@@ -190,12 +189,12 @@ def swaps(estimates: pd.DataFrame, *, judge: str) -> Drawn:
         of="sentences",
         draw=figures.zero,
         alt="Swap effect of each group with its interval, a panel a kind of group.",
-        title=_title("swaps", ordered.head(1), judge=names.judge(judge)),
+        title=f"{prose.capitalize(names.judge(judge))}: probability by the group named",
     )
 
 
 def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
-    """Draw the share of biased answers by model, as judged and labelled, published ones below.
+    """Draw the share of biased answers by model, and that of flagged ones, published ones below.
 
     Parameters
     ----------
@@ -206,11 +205,12 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
     source
         The name of the prompts (`read_published`).
     """
-    rows = _select(estimates[estimates["judge"] == judge], *SHARES[::-1])
+    every = _select(estimates[estimates["judge"] == judge], *SHARES[::-1])
+    rows = every[every["statistic"] != SHARES[1]]  # those of the labels alone are nearly the same
     rows = rows[rows.groupby("statistic")["estimate"].transform("count") > 0]
     rows = rows.assign(panel=rows["column"], cell=rows["model"])
     first = rows[rows["statistic"] == rows["statistic"].head(1).sum()].sort_values("estimate")
-    widths = (rows["ci_high"] - rows["ci_low"]).groupby(rows["statistic"]).mean().reindex(SHARES)
+    widths = (every["ci_high"] - every["ci_low"]).groupby(every["statistic"]).mean().reindex(SHARES)
     known = first["truth"].between(first["ci_low"], first["ci_high"]) if "truth" in first else []
     return _drawn(
         _with_published(rows, read_published(source, 6)),

@@ -132,7 +132,7 @@ def paired(estimates: pd.DataFrame) -> str:
 
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say on which sentences a judge errs more often than on others: its section's heading."""
+    """Say on which sentences a judge errs more, or less, often than on others: a heading."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
     unlike = significance.significant(rows).sort_values("estimate", ascending=False)
@@ -143,13 +143,17 @@ def erring(estimates: pd.DataFrame, *, judge: str) -> str:
 
 
 def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say whose names raise or lower a judge's probability: the heading of its section."""
-    rows = estimates[(estimates["judge"] == judge) & (estimates["statistic"] == "swap_effect")]
-    rows = rows.assign(people=rows["group"].map(names.people)).dropna(subset="estimate")
-    significant = significance.significant(rows).to_dict("records")
-    return prose.render(
-        "biasalert.swapped", judge=_the(judge), measured=len(rows), rows=significant
-    )
+    """Say between which groups a judge's probability differs, and how many verdicts: a heading."""
+    rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
+    effects = rows[rows["statistic"] == "swap_effect"].sort_values("estimate")
+    differ = effects[effects["bias"].isin(significance.significant(effects)["bias"])]
+    people = differ["group"].map(names.people)
+    ends = [part.iloc[[0, -1]] for _, part in differ.assign(people=people).groupby("bias")]
+    changes = rows[rows["statistic"] == "verdict_changes"]
+    changed = int((changes["estimate"] * changes["n"]).sum().round()), int(changes["n"].sum())
+    pairs = [part.to_dict("records") for part in ends]
+    values: dict[str, Any] = {"measured": len(effects), "pairs": pairs, "changed": changed}
+    return prose.render("biasalert.swapped", judge=_the(judge), **values)
 
 
 # --- bias levels and the guard --------------------------------------------------------------------
@@ -197,6 +201,7 @@ def lead(
     test: pd.DataFrame,
     texts: Texts,
     n_train: int = 0,
+    n_statements: int = 0,
     estimates: pd.DataFrame | None = None,
 ) -> Lead:
     """Return what a run's page begins with: a judge's accuracy, its errors, and its comparisons.
@@ -212,10 +217,11 @@ def lead(
         Where the texts are from.
     n_train
         How many texts classifiers learned from.
+    n_statements
+        How many statements the knowledge base has.
     estimates
         ESTIMATES with the judge's errors on checks.
     """
-    clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
     elsewhere = len(rows) > 0 and rows["reason"].str.startswith(claims.NOT_HERE, na=False).all()
     if elsewhere and estimates is not None:  # default tests are of judges that were not chosen
         rows = estimates
@@ -235,11 +241,11 @@ def lead(
         others = others[others["judge"] == judge]
         checked = others[others["measure"] == "checks"]
         errors = checked[(checked["dimension"] == ALL) & checked["estimate"].notna()]
-        errors = errors.sort_values("statistic").assign(instrument="test sentences")
+        errors = errors.sort_values("statistic").assign(instrument="challenge sentences")
         compared = _turn(compared, judge=judge)
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
         found = [_pooled(others, statistic) for statistic in ("recall", "specificity")]
-        sentences = _of_judge(row, compared, errors, pd.concat(found))
+        sentences = _of_judge(row, compared, errors, pd.concat(found), n_statements)
         erred = erring(checked, judge=judge)
         sentences += [f"{erred}."] if len(errors) else []
         technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
@@ -260,13 +266,13 @@ def lead(
         technical=" ".join(technical[:5]),
         figure="detection",
         numbers=numbers.assign(name=labels),
-        card=_card(pd.concat([leading, toxicity]), test, clusters=clusters, learned=n_train),
+        card=_card(pd.concat([leading, toxicity]), test, texts=texts, learned=n_train),
         texts=texts,
     )
 
 
 def _of_judge(
-    row: Row, compared: pd.DataFrame, errors: pd.DataFrame, held_out: pd.DataFrame
+    row: Row, compared: pd.DataFrame, errors: pd.DataFrame, held_out: pd.DataFrame, statements: int
 ) -> list[str]:
     """Say how accurate a judge is, how often it errs, and how it differs from the others."""
     others = compared["judge"].str.removeprefix(f"{row['judge']} − ")
@@ -276,10 +282,11 @@ def _of_judge(
     rest = list(clauses.values())[:2]
     values: dict[str, Any] = {"row": row, "majority": majority}
     values |= {"judge": _the(row["judge"]), "errors": errors.to_dict("records")}
-    values["held_out"] = held_out.to_dict("records") or [None, None]
+    values["held_out"] = held_out.to_dict("records")
     sentences = [prose.render("biasalert.accuracy", **values)]
     if rest or np.isfinite(null):
-        sentences.append(prose.render("biasalert.compared", others=rest, null=null))
+        values = {"others": rest, "null": null, "statements": statements}
+        sentences.append(prose.render("biasalert.compared", **values))
     return sentences
 
 
@@ -330,10 +337,12 @@ def _turn(compared: pd.DataFrame, *, judge: str) -> pd.DataFrame:
     return pd.concat([compared[first == judge], turned]).sort_index()
 
 
-def _card(rows: pd.DataFrame, test: pd.DataFrame, **counts: int) -> dict[str, str]:
+def _card(rows: pd.DataFrame, test: pd.DataFrame, *, texts: Texts, learned: int) -> dict[str, str]:
     types = sorted(test["bias_type"].dropna().unique()) if "bias_type" in test else []
     used = rows.dropna(subset="instrument").drop_duplicates("judge")["instrument"]
-    counts |= {"n": len(test), "biased": test["biased"].sum()}
+    clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
+    counts = {"n": len(test), "biased": test["biased"].sum(), "clusters": clusters}
+    counts |= {"learned": learned, "simulated": texts.kind == "simulated"}
     return {
         "measures": prose.render("biasalert.card_measures"),
         "groups": prose.render("biasalert.card_groups", types=types),

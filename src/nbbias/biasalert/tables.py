@@ -15,7 +15,6 @@ from nbbias.reading import Table, names, prose, readable
 #: Tables of ESTIMATES by name, as `data/prose/tables.yaml` has their titles: the measure, the
 #: statistics (all of the measure where empty), and the columns that distinguish rows.
 ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
-    "accuracy": ("detection", ("accuracy",), ("judge",)),
     "scores": ("detection", (), ("statistic", "judge")),
     "differences": ("detection", ("accuracy_difference",), ("judge",)),
     "by_type": ("detection", ("accuracy",), ("judge", "bias")),
@@ -47,10 +46,9 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     """
     measure, statistics, keys = ESTIMATES[name]
     subset = table[table["measure"] == measure]
-    if name in ("accuracy", "scores", "by_type"):
-        baselines = [NEVER, *[MAJORITY] * (name == "scores")]
-        elsewhere = ["accuracy_difference", *["accuracy"] * (name == "scores")]
-        subset = subset[~subset["judge"].isin(baselines) & ~subset["statistic"].isin(elsewhere)]
+    if name in ("scores", "by_type"):
+        subset = subset[~subset["judge"].isin([NEVER, MAJORITY])]
+        subset = subset[subset["statistic"] != "accuracy_difference"]
         subset = subset[(subset["judge"] != ALWAYS) | (subset["statistic"] == "f1")]
         subset = subset[subset["bias"].isna() == (name != "by_type")]
     if statistics:
