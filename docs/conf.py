@@ -56,7 +56,7 @@ html_theme_options = {
     "logo": {"text": "nbbias"},
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": {
@@ -70,4 +70,4 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Pages with nothing below them have no list of it.
-html_sidebars = {name: [] for name in ("index", "start", "tutorial")}
+html_sidebars = {name: [] for name in ("index", "start", "tutorial", "glossary")}

@@ -26,7 +26,7 @@ from sphinx.application import Sphinx
 import nbbias
 from nbbias import params, reading, studies, tables
 from nbbias.asking.params import Generate
-from nbbias.calibration import designs
+from nbbias.calibration import designs, planning
 
 ROOT = Path(__file__).parents[2]
 
@@ -44,6 +44,8 @@ def write(app: Sphinx) -> None:
     pages = dict([*api(), *measures(), *parameters(), *gallery()])
     pages["include/tables.md"] = "\n".join([*columns.overview(), *columns.lines(of_results=True)])
     pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
+    pages["include/sizes.md"] = "\n".join(sizes())
+    pages["include/papers_summary.md"] = papers.summary() + "\n"
     pages["include/papers.md"] = "\n".join(papers.lines(documented(), modules()))
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:
@@ -377,6 +379,12 @@ SUFFIXES = {
     "_change_corrected": "change, corrected",
     "_corrected": "corrected",
 }
+#: What stands above a study's error rates.
+RATES = (
+    "Coverage: share of 95% intervals that contain the true value. False positives: share of tests "
+    "that are significant without an effect, nominally 5%. N: simulated studies. "
+    "[Verdicts and the worst scenario](../measures/calibration.md#quantities)."
+)
 PLACEHOLDERS = {"{of}": "a group's", "{people}": "a group", "{terms}": "group terms"}
 
 
@@ -398,20 +406,37 @@ def measures() -> Iterator[tuple[str, str]]:
         lines = ["## All measures in the tables", "", f":::{{dropdown}} {len(rows)} names", ""]
         lines += [*grid(rows, head), ":::", ""]
         cards = {
-            "Measurement card": reading.cards.card(stem),
-            "Error rates in simulated studies": reading.cards.calibrated(stem),
+            ("Measurement card", ""): reading.cards.card(stem),
+            ("Error rates in simulated studies", RATES): reading.cards.calibrated(stem),
         }
-        for heading, card in cards.items():
+        for (heading, note), card in cards.items():
             if len(card.rows):
                 names_of = [(card.labels or {}).get(name) or name for name in card.rows]
                 cells = ([plain(filled(cell)) for cell in row] for row in card.rows.to_numpy())
-                lines += [f"## {heading}", "", plain(card.note or ""), ""]
+                lines += [f"## {heading}", "", note, ""]
                 lines += grid(cells, names_of)
         lines += ["Scenario names: [simulation scenarios](../measures/calibration.md).", ""]
         yield f"include/measures-{stem}.md", "\n".join(lines)
     scenarios = [map(plain, row) for row in designs.scenarios().to_numpy()]
     lines = grid(scenarios, ["study", "scenario", "what is simulated"])
     yield "include/scenarios.md", "\n".join(lines)
+
+
+def sizes() -> list[str]:
+    """Return by study and claim how many units `nbbias plan` gives at its default effect."""
+    rows = [
+        (
+            f"`{stem}`",
+            claim,
+            plan.model_fields["effect"].description,
+            f"{abs(planned.effect):g}",
+            f"{planned.sample_size():,} {plan.unit}",
+        )
+        for stem, plans in planning.PLANS.items()
+        for claim, plan in plans.items()
+        for planned in [plan()]
+    ]
+    return grid(rows, ["study", "claim", "effect", "size", "N for 80% power or assurance"])
 
 
 def filled(text: object) -> str:

@@ -166,9 +166,25 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
             yield ":::"
 
 
+def summary() -> str:
+    """Return in a sentence how many rows are as printed, and how many results are reproduced."""
+    counts = Counter(row["verdict"] for row in rows())
+    printed = _printed(rows())
+    return (
+        f"**{counts['faithful']} of {counts.total()} rows are as in the papers; of "
+        f"{printed.total()} printed results {printed['yes']} are reproduced** "
+        f"({printed['no']} need models or tools that were not run here; for "
+        f"{printed['not possible']} the texts, labels or answers are not public)."
+    )
+
+
+def _printed(table: list[dict[str, str]]) -> Counter[str]:
+    return Counter(_reproduced(row) for row in table if row["reproduced"])
+
+
 def _counts(table: list[dict[str, str]]) -> str:
     counts = Counter(row["verdict"] for row in table)
-    printed = Counter(_reproduced(row) for row in table if row["reproduced"])
+    printed = _printed(table)
     reproduced = f"{printed['yes']} of {printed.total()}" if printed else ""
     return " | ".join([*(str(counts[name]) for name in VERDICTS), reproduced])
 
@@ -186,7 +202,8 @@ def _table(
         names = row["where"].split()
         if (yes := row["reproduced"]) not in {*REPRODUCED, ""}:
             names = list(dict.fromkeys([*names, yes]))
-        where = ", ".join(link(name, documented, faces) for name in names)
+        links = ", ".join(link(name, documented, faces) for name in names)
+        where = f"<details><summary>{len(names)}</summary>{links}</details>" if names else ""
         keys = ("place", "says", "theirs", "ours", "verdict", "reproduced", "remark")
         shown = {**row, "reproduced": _reproduced(row)}
         cells = [shown[key].replace("|", r"\|") for key in keys]
