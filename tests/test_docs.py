@@ -141,6 +141,12 @@ def test_what_papers_say_is_where_the_page_says() -> None:
     derived = {row["reproduced"] for row in rows} - {"", "no", "not possible"}
     assert len(derived) >= 10 and all(map(papers.is_there, derived))
     assert not papers.is_there("tests/test_docs.py::test_nothing")
+    faithful = sum(row["verdict"] == "faithful" for row in rows)
+    tested = sum("/" in row["reproduced"] or row["reproduced"] == "yes" for row in rows)
+    numbers = re.findall(r"\d+", papers.summary())
+    assert numbers[:4] == [
+        str(n) for n in (faithful, 160, sum(map(int, numbers[4:])) + tested, tested)
+    ]
     reason = [
         row["remark"] or "docs/" in row["where"] for row in rows if row["verdict"] != "faithful"
     ]

@@ -153,7 +153,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     --------
     >>> from nbbias import calibration
     >>> summarize(calibration.shipped())[1]
-    'Of 20 tests, 9 kept false positives below 10% in every scenario; three ... 7% in at least one...
+    'Of 20 tests, 9 kept false positives below 10% in every scenario; three ... 7% in at least...
     """
     sentences = []
     for what in ("interval", "test"):
