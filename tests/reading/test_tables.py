@@ -100,7 +100,8 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
         "null": ["", "0.300"],
         "p_adjusted": pytest.approx([0.0004, np.nan], nan_ok=True),
     }
-    assert table.note == "A note. All rows: instrument TextBlob. Exploratory."
+    adjusted = "p adjusted over all rows of a statistic"
+    assert table.note == f"A note. All rows: instrument TextBlob. Exploratory; {adjusted}."
     no_floor = reading.readable(two.drop(columns="p_least"), ["model"], title="t")
     assert no_floor.rows["p_adjusted"].iloc[0] == 0.0004
     declared = reading.readable(two.assign(claim=1), ["model"], title="t")
@@ -137,8 +138,10 @@ def test_of_many_rows_those_with_the_smallest_p_stay() -> None:
     rows[0]["p_adjusted"] = 0.01
     rows.append({"model": "untested", "estimate": 99, **gap})
     table = reading.readable(estimates(*rows), ["model"])
-    assert table.rows["model"].tolist() == ["m0", *(f"m{i}" for i in range(19, 8, -1))]
-    assert "12 rows with the smallest p; 9 more" in table.note
+    assert table.rows["model"].tolist() == ["m0", "m19", "m18"]  # of those with p = 1 a few
+    assert "3 rows with the smallest p; 18 more" in table.note
+    below = estimates(*(row | {"p_adjusted": 0.2} for row in rows[:20]))
+    assert "12 rows with the smallest p; 8 more" in str(reading.readable(below, ["model"]).note)
     untested = estimates(*(row | {"p_adjusted": None, "null": 19.0} for row in rows[:20]))
     table = reading.readable(untested.set_axis([0] * 20), ["model"])  # as concatenated tables are
     assert table.rows["model"].iloc[0] == "m0"

@@ -102,7 +102,7 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Simulated from templates. Under the biased prompt all but 'unmoved' name women less; "
+        "Under the biased prompt all but 'unmoved' name women less; "
         "'guarded' refuses most headlines, 'selective' most about women.",
     ),
     main_estimates=(

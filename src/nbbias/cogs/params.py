@@ -148,8 +148,8 @@ STUDY = params.Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.Texts(
         "simulated",
-        "Simulated from templates: no model or person wrote or judged anything. even-writer and "
-        "content-judge have no preference; the other writer and judges have one.",
+        "No model or person wrote or judged anything. even-writer and content-judge have no "
+        "preference; the others do.",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},

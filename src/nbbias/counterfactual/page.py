@@ -199,7 +199,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
 def _claimed(rows: pd.DataFrame) -> pd.DataFrame:
     tested = rows[rows["statistic"].isin(TESTED)]
     claimed = rows.dropna(subset=claims.CLAIM) if claims.CLAIM in rows else tested
-    return significance.with_selection(tested if claimed.empty else claimed)
+    return tested if claimed.empty else claimed
 
 
 def _axis(rows: pd.DataFrame) -> str:

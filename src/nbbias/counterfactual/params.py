@@ -57,10 +57,10 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "No language model wrote these answers. Two effects were simulated, both in uneven-writer: "
-        "25% of its sentences about women and 75% of those about men are praise, and it refuses "
-        "25% of answers about Black people, also where women and men are compared. The fallback "
-        "scorer of toxicity (not Detoxify) gives less praise a higher score.",
+        "Two effects were simulated, both in uneven-writer: 25% of its sentences about women and "
+        "75% of those about men are praise; it refuses 25% of answers about Black people, "
+        "including in prompts that compare women with men. Differences in toxicity are artefacts "
+        "of the fallback scorer (not Detoxify), which scores neutral text above praise.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),

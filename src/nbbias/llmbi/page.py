@@ -235,7 +235,6 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     "No model's index could be compared with reference prose"
     """
     rows = pd.concat(table[table["statistic"] == "index"] for table in estimates)
-    rows = significance.with_selection(rows)
     compared = rows.dropna(subset=["estimate", "null"])
     beyond = compared[significance.is_significant(compared)]
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})

@@ -255,8 +255,8 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Simulated from templates. Each model's name says how it was made to differ from the "
-        "human articles; the model 'even' does not differ.",
+        "Each model's name says how it was made to differ from the human articles; 'even' does "
+        "not differ.",
     ),
     main_estimates=(
         params.MainEstimate("word", "share_difference"),

@@ -77,7 +77,7 @@ def declared(
     ["not in this run: no statistic 'bias'; known: difference"]
     """
     if not claims:
-        columns = (CLAIM, SMALLEST, *significance.SELECTED, "verdict")
+        columns = (CLAIM, SMALLEST, *significance.SELECTED, "confidence_selected", "verdict")
         return estimates.iloc[:0].assign(**{name: [] for name in columns})
     parts = [_rows_of(estimates, claim, n) for n, claim in enumerate(claims, start=1)]
     rows = _unique(pd.concat(parts, ignore_index=True), estimates, claims)

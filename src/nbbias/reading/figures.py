@@ -311,8 +311,9 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
         colour, width, size = (names.colour(str(row[hue])) if hue else None) or INK, 1.5, 5.5
         if kind == "further":
             y, colour, width, size = y - 0.25, MUTED, 1.0, 3.5
-        if np.isfinite(row["ci_low"]):
-            ax.plot([row["ci_low"], row["ci_high"]], [y, y], color=colour, lw=width, zorder=3)
+        for (low, high), lw in ((("ci_low", "ci_high"), width), (significance.SELECTED, 0.6)):
+            if np.isfinite(row.get(low, np.nan)):
+                ax.plot([row[low], row[high]], [y, y], color=colour, lw=lw, zorder=3)
         if np.isfinite(row.get("truth", np.nan)):
             ax.plot(row["truth"], y - 0.28, "d", mfc=PAPER, mec=INK, ms=4, label="simulated value")
         if np.isfinite(row["estimate"]):
@@ -350,7 +351,8 @@ def scaled(rows: pd.DataFrame) -> tuple[pd.DataFrame, Callable[[pd.DataFrame], s
     ([-25.0], 'percentage points')
     """
     factor = [names.unit(row).factor for row in rows.to_dict("records")]
-    ends = ("estimate", "ci_low", "ci_high", "null", "null_low", "null_high", "truth")
+    values = ("estimate", "ci_low", "ci_high", "null", "null_low", "null_high", "truth")
+    ends = (*values, *significance.SELECTED)
     return rows.assign(**{end: rows[end] * factor for end in ends if end in rows}), _axis
 
 

@@ -83,7 +83,8 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     plain = [escape.without_markdown(sentence) for sentence in lead.plain]
     rows, note = lead.numbers.head(_LEADING), ""
     if CLAIM in rows and significance.is_significant(rows).any():
-        selected = rows.get(significance.SELECTED[0], pd.Series()).notna().any()
+        level = rows.get("confidence_selected", pd.Series()).max()
+        selected = level if level > rows["confidence"].max() else 0
         note = escape.without_markdown(prose.render("claims.adjusted", selected=selected))
     return {
         "sentence": " ".join([*plain, note]).strip(),
@@ -191,7 +192,7 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     rows = rows[rows.groupby("panel")["estimate"].transform("count") > 0]
     panels = dict(iter(rows.groupby("panel")))
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
-    rows = significance.with_selection(rows.assign(cell=cells))
+    rows = rows.assign(cell=cells)
     leading = significance.significant(rows).sort_index()
     order = list(pd.concat([leading["panel"], rows["panel"]]).unique())
     drawn = [rows[rows["panel"] == panel] for panel in order[:_PANELS]]

@@ -20,7 +20,9 @@ from nbbias.reading.prose import level, number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
-_CLAIM = "\N{DAGGER} Pre-specified: p and interval as in the table of pre-specified tests"
+_CLAIM = "\N{DAGGER} Pre-specified: p, and wider intervals if significant, as in their table"
+#: Rows of a choice by p that stay where all p are 1.
+_FEWEST = 3
 
 
 class Table(NamedTuple):
@@ -154,12 +156,13 @@ def readable(
     labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{interval}]"
     numbers = _number_columns(shown, whole.decimals)
     tested = bool({"p_value", "p_adjusted"} & {*numbers})
+    family = "." if "Holm" in str(whole.note) else "; p adjusted over all rows of a statistic."
     if claims.any():
         pairs = zip(numbers["estimate"], claims, strict=True)
         numbers["estimate"] = [cell + " \N{DAGGER}" * claim for cell, claim in pairs]
-        note.append(_CLAIM + "; other rows: exploratory" * (tested and not claims.all()) + ".")
+        note.append(_CLAIM + "; other rows: exploratory" * (tested and not claims.all()) + family)
     elif tested and not alone:
-        note.append("Exploratory.")
+        note.append(f"Exploratory{family}")
     texts = {key: [_in_words(key, value) for value in shown[key]] for key in varying}
     frame = pd.DataFrame({**texts, **numbers})
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels)
@@ -174,6 +177,8 @@ def labelled(rows: pd.DataFrame, names: Sequence[str], **options: Any) -> Table:
 def _leading(rows: pd.DataFrame, most: int) -> tuple[pd.DataFrame, str]:
     """Return the rows with the smallest p, or furthest from the null value, and a note on these."""
     p = rows["p_adjusted"].fillna(rows["p_value"])
+    if p.notna().any():  # of rows whose p is 1 after correction a few
+        most = max(_FEWEST, min(most, (p < 1).sum()))
     distance = (rows["estimate"] - rows["null"].fillna(0)).abs()
     order = pd.DataFrame({"p": p, "distance": -distance}).sort_values(["p", "distance"]).index
     which = "smallest p" if p.notna().any() else "largest difference"

@@ -22,7 +22,7 @@ COLUMNS = ["error", "side", "tipping_point", "measured", "measured_low", "measur
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
 #: What stands over the sentences.
-SUMMARY = "Instrument errors that would move a significant result's interval to its null value"
+SUMMARY = "How wrong would the word list, scorer or classifier have to be to undo each result?"
 
 #: Between the two sides in the name of a difference.
 _MINUS = " \N{MINUS SIGN} "
@@ -82,11 +82,9 @@ def tipping_points(
     significant = significant[
         (significant["study"] != "calibration") & significant["ci_low"].notna()
     ]
-    # Intervals of findings are adjusted for their selection.
-    share = len(significant) / max(claims["p_adjusted"].notna().sum(), 1)
     rows = []
     for row in significant.to_dict("records"):
-        confidence = 1 - stats.alpha(row["confidence"]) * share
+        confidence = row.get("confidence_selected", row["confidence"])
         if row["measure"] == "word" and row["statistic"] in _SHARES and scores is not None:
             errors = [_recall(row, scores, label_accuracy, confidence)]
         elif row["statistic"] == "refusal_rate_change" and units is not None:

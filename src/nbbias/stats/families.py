@@ -228,7 +228,8 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By row `ci_low_selected` and `ci_high_selected`; NaN where the row is not significant.
+        By row `ci_low_selected`, `ci_high_selected` and their level, `confidence_selected`; NaN
+        where the row is not significant.
 
     Notes
     -----
@@ -243,7 +244,7 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
     >>> row = {"estimate": 0.3, "ci_low": 0.1, "ci_high": 0.5, "df": 40, "confidence": 0.95}
     >>> rows = pd.DataFrame([row | {"p_adjusted": p} for p in (0.01, 0.5, 0.9, 0.9)])
     >>> selection_interval(rows).round(3).iloc[0].tolist()
-    [0.041, 0.559]
+    [0.041, 0.559, 0.988]
     """
     selected = is_significant(rows["p_adjusted"], rows["confidence"])
     share = selected.sum() / max(rows["p_adjusted"].notna().sum(), 1)
@@ -253,7 +254,7 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
         f"{end}_selected": rows["estimate"] + factor * (rows[end] - rows["estimate"])
         for end in ("ci_low", "ci_high")
     }
-    result = pd.DataFrame(ends).where(selected)
+    result = pd.DataFrame({**ends, "confidence_selected": 1 - 2 * tail * share}).where(selected)
     if "null_low" in rows:  # a range under the null: no signed difference
         positive = rows["null_low"].ge(0) & rows["ci_low"].ge(0)
         result = result.clip(lower=0).where(positive, result)

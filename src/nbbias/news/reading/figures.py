@@ -50,7 +50,6 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         ``"word"``, ``"document"`` or ``"sentiment"``.
     """
     what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
-    rows = significance.with_selection(rows)
     same_length = estimates["statistic"].eq("share_difference_passages") & (measure == "word")
     further = estimates[same_length & ~significance.is_mirrored(estimates)].assign(side="further")
     rows = pd.concat([rows.assign(side="ours"), further], ignore_index=True)
@@ -78,7 +77,7 @@ _MOST_WORDS = 15
 def discovered(estimates: pd.DataFrame) -> Drawn:
     """Draw the confirmed words, a panel a group; where none is, those with the smallest p."""
     rows = estimates[estimates["statistic"] == discovery.FAMILIES[0]].dropna(subset="p_adjusted")
-    rows = significance.with_selection(rows).nsmallest(_MOST_WORDS, ["p_adjusted", "p_value"])
+    rows = rows.nsmallest(_MOST_WORDS, ["p_adjusted", "p_value"])
     chosen = significance.significant(rows)
     shown = _panels(chosen if len(chosen) else rows)
     shown["cell"] = shown["cell"].astype(str) + ": " + shown["dimension"].astype(str)
