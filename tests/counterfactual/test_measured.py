@@ -99,7 +99,6 @@ def test_hostile_texts_are_escaped_wherever_they_are_said() -> None:
     results = counterfactual.measure(table, toxicity_scorer="offline")
     lead = counterfactual.page.lead(results.estimates, texts=Texts("own", "a.csv"))
     said = [*lead.plain, lead.technical, *lead.card.values()]
-    said.append(counterfactual.page.overview(results.estimates).rows.to_html())
     assert not any("<script" in part.replace(r"\<", "") for part in said)  # Markdown's escape
     assert counterfactual.page.differences(results.estimates).title
 
@@ -142,21 +141,3 @@ def test_two_answers_stand_side_by_side_with_what_only_one_of_them_says() -> Non
     assert shown.data.count('class="x-text"') == 2
     assert ">nurse</mark>" not in shown.data  # both say it
     assert counterfactual.page.example(table, results, rows.iloc[:0]) is None
-
-
-def test_all_comparisons_stand_in_one_table_the_significant_ones_first() -> None:
-    row = {"bias": "gender", "group": "female − male", "statistic": "difference", "n": 20}
-    row |= {"null": 0.0, "ci_low": -0.3, "ci_high": 0.1, "p_value": 0.5, "p_adjusted": 0.9}
-    rows = [
-        row | {"model": "a", "measure": "sentiment", "estimate": -0.1},
-        row | {"model": "b", "measure": "sentiment", "estimate": -0.2, "p_adjusted": 0.01},
-        row | {"model": "b", "measure": "refusal", "estimate": 0.05},
-    ]
-    table = tables.estimates(rows, study="counterfactual", confidence=0.95)
-    shown = counterfactual.page.overview(table).rows.set_index("model")
-    assert shown.index.to_list() == ["b", "a"]
-    assert shown["sentiment of answers"].to_list() == [
-        "−0.20 [−0.30, 0.10] *",
-        "−0.10 [−0.30, 0.10]",
-    ]
-    assert shown.loc["b", "refusal rate, pp"] == "5.0 [−30.0, 10.0]"

@@ -163,7 +163,7 @@ def test_what_leads_and_what_is_declared_stand_under_the_title(tmp_path: Path) -
     page = soup(written(tmp_path, *cells, declared, lead))
     assert page.select_one("h1 + .output > section.lead").get_text() == "It is so."
     text = page.get_text()
-    order = [text.index(part) for part in ("It is so.", "the claims", "The question.", "before")]
+    order = [text.index(part) for part in ("It is so.", "The question.", "the claims", "before")]
     assert order == sorted(order)
     assert text.count("the claims") == 1
     assert "Later" not in text  # nothing else stood there

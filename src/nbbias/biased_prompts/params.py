@@ -103,7 +103,7 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Under the biased prompt all but 'unmoved' name women less; "
-        "'guarded' refuses most headlines, 'selective' most about women.",
+        "'guarded' refuses most, 'selective' most about women.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),

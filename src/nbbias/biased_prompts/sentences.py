@@ -61,6 +61,9 @@ def lead(
     truth
         The effects that were simulated (`biased_prompts.sample.truth`).
     """
+    n_refused = answers[answers["refused"].eq(True)].groupby("model")[ARTICLE[-1]].nunique()
+    all_refused = declared["n_lost"].eq(declared["model"].map(n_refused))
+    declared = declared.assign(lost_as=all_refused.map({True: "refused", False: "excluded"}))
     parts = phrases.families(leading_rows(declared))
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"], biased=prompts["biased"])
@@ -71,8 +74,9 @@ def lead(
     named = significance.significant(estimates[estimates["statistic"] == _BY_HEADLINE])
     named = named.drop_duplicates("bias").to_dict("records")
     exploratory = [_by_headline(row, estimates) for row in named]
-    known = declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
-    plain = (first, *rest, *exploratory, *both, *phrases.missed(known))
+    if truth is not None:
+        declared = declared.merge(truth, how="left", on=["model", "measure"])
+    plain = (first, *rest, *exploratory, *both, *phrases.missed(declared))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -124,9 +128,10 @@ def _by_headline(row: dict[str, Any], estimates: pd.DataFrame) -> str:
     return _render("by_headline", model=row["model"], rates=each, people=of, numbers=numbers)
 
 
-def _accuracy() -> dict[str, float]:
+def _accuracy() -> dict[str, Any]:
     held_out = refusal_detector.unseen()
-    return {"models": len(held_out), **held_out[["sensitivity", "specificity"]].mean()}
+    ends = held_out[["sensitivity", "specificity"]].agg(["min", "max"]).to_dict("list")
+    return {"models": len(held_out), **ends}
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:

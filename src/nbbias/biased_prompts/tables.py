@@ -12,8 +12,8 @@ from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]
 
-#: A rate as detected, from labels, and corrected.
-_ENDS = ("", TWO_PHASE, DISPUTED, "_corrected")
+#: A rate as detected, and from labels.
+_ENDS = ("", TWO_PHASE, DISPUTED)
 
 #: Of each table of estimates, its statistics.
 STATISTICS = {
@@ -40,7 +40,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     """
     settings: dict[str, Any] = {"rows": 30, "words": ("biased_prompts", name), "gap": ""}
     if name in ("detector_bias", "scorer_bias"):  # of instruments that the group named affects
-        bias = estimates[estimates["statistic"].str.endswith("_instrument")].dropna(subset="ci_low")
+        bias = estimates[estimates["statistic"].str.endswith("_instrument")]
+        bias = bias[bias["ci_low"] < bias["ci_high"]]
         keys = ["measure", "instrument", "bias", "group"]
         estimates = estimates.merge(bias[keys].drop_duplicates(), on=keys)
     if name == "by_headline":  # without models that refused none, or all
@@ -49,7 +50,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
 
 
 def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
-    """Return rates with their corrections (``"refusals"``), or both prompts with their tests.
+    """Return rates, as detected and from labels (``"refusals"``), or both prompts with tests.
 
     `name` is else ``"prejudice"`` or ``"extent"``. A cell holds estimate, interval, and p or N.
 
@@ -65,8 +66,7 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     """
     rows = estimates[estimates["statistic"].isin(STATISTICS[name])]
     if name == "refusals":  # of groups: as detected, where any headline was refused
-        corrected = rows["statistic"].str.endswith("_corrected")
-        rows = rows[rows["group"].isna() | (rows["estimate"].gt(0) & ~corrected)]
+        rows = rows[rows["group"].isna() | rows["estimate"].gt(0)]
     else:
         rows = news.claims.first_instrument(rows)
     column = rows["statistic"]
@@ -83,6 +83,21 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     wide = rows.assign(column=column, cell=cells).set_index([*keys, "column"])["cell"]
     wide = wide.unstack("column", sort=False).rename_axis(columns=None).reset_index()
     return caption(wide, study="biased_prompts", name=name)
+
+
+def published(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the paper's values under the biased prompt, and their changes, as ranges over models.
+
+    Examples
+    --------
+    >>> row = {"measure": "word", "statistic": "prejudice_share", "value": 0.7, "p": None}
+    >>> published(pd.DataFrame([row | {"model": "m", "delta_vs_neutral": 0.1}])).values.tolist()[0]
+    ['word', 'prejudice_share', 0.7, 0.7, 0.1, 0.1]
+    """
+    cells = table.dropna(subset="delta_vs_neutral").groupby(["measure", "statistic"], sort=False)
+    ends = cells[["value", "delta_vs_neutral"]].agg(["min", "max"])
+    columns = [f"{of}, {end}" for of in ("value", "change") for end in ("min", "max")]
+    return ends.set_axis(columns, axis=1).reset_index()
 
 
 def held_out() -> pd.DataFrame:

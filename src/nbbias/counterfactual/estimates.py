@@ -65,7 +65,8 @@ def estimates(
         prompts' values behind them. By `statistic`:
 
         - ``between_distance``: mean distance of an answer to one version from an answer to the
-          other: 1 minus the cosine of embeddings, or the absolute difference of scores;
+          other: 1 minus the cosine of embeddings, or the absolute difference of scores; on the
+          prompts that have the second, where any has;
         - ``within_distance``: of two answers to the same version (or, where a person is named, of
           answers about two names of the same group), both versions weighing alike;
         - ``excess_distance``: the first minus the second; its permutation test permutes versions
@@ -153,6 +154,8 @@ def _compare(
             between, within = _divide(distances, _divisions(len(first), len(second)))
             permuted += rng.choice(between - within, len(permuted))
     level, excess = inference.confidence, table["between"] - table["within"]
+    if excess.notna().any():  # all distances of the same prompts
+        table["between"] = table["between"].where(excess.notna())
     for statistic, reason in (("between", _BETWEEN), ("within", _WITHIN)):
         row = _mean(table[statistic], level, reason, bounds=(0, np.inf))
         yield {"statistic": f"{statistic}_distance", **row}

@@ -15,6 +15,7 @@ from markupsafe import Markup
 from nbbias import reading, stats
 from nbbias.counterfactual.estimates import EMBEDDING, TESTED
 from nbbias.counterfactual.measured import Results
+from nbbias.counterfactual.versions import REFUSED
 from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape, without_markdown
@@ -54,9 +55,9 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     rest = significance.valid_tests(rows).drop(index=significant.index)
     untested = rows[rows["p_adjusted"].isna()]
     n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
-    further = [label(row) for row in significant.drop(index=stated.index).to_dict("records")]
-    models = untested.assign(name=[names.measure(row) for row in untested.to_dict("records")])
-    where = [(*key, len(part)) for key, part in models.groupby(["name", "model"], sort=False)]
+    more = significant.drop(index=stated.index).to_dict("records")
+    further = [(label(row), Markup(phrases.signed(row))) for row in more]
+    where = [*dict.fromkeys(names.measure(row) for row in untested.to_dict("records"))]
     said = {"further": further, "where": where, "reason": phrases.commonest_reason(untested)}
     others = _render("others", **n, **said)
     first = [_sentence(row, scores) for row in stated.to_dict("records")]
@@ -64,7 +65,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
-    return Lead(tuple(plain), technical, "differences", numbers, _card(rows), texts)
+    return Lead(tuple(plain), technical, "differences", numbers, _card(rows, scores), texts)
 
 
 def _significant(rows: pd.DataFrame) -> pd.DataFrame:
@@ -82,7 +83,7 @@ def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
         refused, units = part["refusal"].to_numpy(float), part["unit"].factorize()[0]
         share = stats.clustered_share(refused, units, confidence=row["confidence"])
         shares.append((names.people(group), share))
-    return _render("refused", shares=shares, level=row["confidence"])
+    return _render("refused", shares=shares, level=row["confidence"], prompts=row["n"])
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -120,16 +121,20 @@ def label(row: Mapping[str, Any]) -> str:
     return f"{names.measure(row)}, {row['model']}, {names.people(row['group'])}"
 
 
-def _card(rows: pd.DataFrame) -> dict[str, str]:
+def _card(rows: pd.DataFrame, scores: pd.DataFrame | None) -> dict[str, str]:
     pairs = dict.fromkeys(names.people(pair) for pair in rows["group"].dropna())
     prompts = rows["n"].max() if len(rows) else 0
+    counts = {"answers": 0 if scores is None else len(scores), "repeats": 0}
+    if scores is not None:
+        versions = scores.groupby(["model", "bias", "unit", "group"])
+        counts["repeats"] = int(versions.size().median())
     used = rows.dropna(subset="instrument").drop_duplicates("measure")
     measure = used["measure"].replace({EMBEDDING: "distance", "refusal": "refusals"})
     instruments = measure + ": " + used["instrument"].str.replace(_DETAILS, "", regex=True)
     return {
         "measures": _render("card_measures"),
         "groups": ", ".join(map(escape, pairs)),
-        "N": _render("card_n", prompts=prompts, models=rows["model"].nunique()),
+        "N": _render("card_n", prompts=prompts, models=rows["model"].nunique(), **counts),
         "instrument": "; ".join(map(escape, instruments)),
         "not": _render("card_not"),
     }
@@ -162,7 +167,7 @@ def finding(rows: pd.DataFrame) -> str:
     return _render(f"found_{statistic}", model=model, parts=[(*k, v) for k, v in parts.items()])
 
 
-def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
+def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = False) -> Drawn:
     """Draw the claims of each pair of groups with their intervals, a panel a measure.
 
     Parameters
@@ -171,8 +176,14 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
         ESTIMATES of claims (`reading.claims.with_claims`); all tested ones where nothing is.
     every
         All pairs of groups; else of two measures the pair that leads.
+    simulated
+        Whether the answers are the sample's: simulated differences of refusal rates are marked.
     """
     rows = _claimed(rows)
+    if simulated:
+        sign = rows["group"].str.startswith("Black") * 1 - rows["group"].str.endswith("Black") * 1
+        truth = REFUSED * sign * (rows["model"] == "uneven-writer")
+        rows = rows.assign(truth=truth.where(rows["measure"] == "refusal"))
     if not every:
         leading = pd.concat([_significant(rows), rows]).drop_duplicates("measure").head(2)
         rows = rows.merge(leading[["measure", "group"]])
@@ -180,7 +191,8 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     people = rows["group"].map(names.people)
     panels = measures if every else [": ".join(pair) for pair in zip(measures, people, strict=True)]
     shown, _ = figures.scaled(rows.assign(panel=panels, reference=0.0))
-    shown["cell"] = rows["model"] + (": " + people if every else "")
+    shown["cell"] = people.str.replace(" people", "") if every else rows["model"]
+    by = ("model", "panel") if every else "panel"
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
     excess = bool((rows["statistic"] == "excess_distance").any())
     said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
@@ -188,7 +200,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     counts = {"k": len(significant), "n": len(tested)}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
-        figures.claims(shown, _axis, words={"line": "no difference"}, columns=4),
+        figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
         without_markdown(title),
@@ -206,21 +218,6 @@ def _axis(rows: pd.DataFrame) -> str:
     measure = str(rows["measure"].iloc[0])
     axes = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
     return axes.get(measure, f"difference of {measure}")
-
-
-def overview(rows: pd.DataFrame) -> Table:
-    """Lay out differences of scores: a row a model and pair of groups, a column a measure.
-
-    Parameters
-    ----------
-    rows
-        As of `differences`.
-    """
-    rows = _claimed(rows).query("statistic == 'difference'")
-    records = rows.to_dict("records")
-    columns = [f"{names.measure(row)},{names.unit(row).short}".rstrip(",") for row in records]
-    rows = rows.assign(column=columns, cell=[_cell(row) for row in records])
-    return _wide(rows, "column", name="overview")
 
 
 def _wide(rows: pd.DataFrame, columns: str, *, name: str) -> Table:
@@ -289,12 +286,13 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     groups = row["group"].split(" \N{MINUS SIGN} ")
     scores = _of(results.scores, row, ["model", "bias"])
     values = scores[row["measure"]].dropna()
-    # A refusal is 0 or 1, so that no pair of answers differs by a mean rate.
-    target = np.sign(row["estimate"]) if row["measure"] == "refusal" else row["estimate"]
     pairs: list[tuple[Any, Any]] = []
     for _, part in scores.loc[values.index].groupby("unit"):
         pairs += product(*(part.index[part["group"] == group] for group in groups))
     first, second = (values[list(side)].to_numpy() for side in zip(*pairs, strict=True))
+    # A refusal is 0 or 1, so that the median pair may show nothing.
+    middle = row["measure"] != "refusal"
+    target = np.median(first - second) if middle else np.sign(row["estimate"])
     pair = pairs[np.abs(first - second - target).argmin()]
     asked, texts = (answers.loc[[*pair], column].to_list() for column in ("asked", "text"))
     marked = [_marked(texts[at], texts[1 - at], groups, at) for at in (0, 1)]
@@ -304,8 +302,9 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     mean, row["estimate"] = names.quantity(row), values[pair[0]] - values[pair[1]]
     values = {"name": names.measure(row), "groups": names.people(row["group"]), "mean": mean}
     values |= {"size": names.quantity(row), "model": row["model"]}
-    middle = np.quantile(first - second, (0.25, 0.75))
-    values["quartiles"] = " to ".join(names.quantity(row | {"estimate": end}) for end in middle)
+    ends = np.quantile(first - second, (0.25, 0.75))
+    values["quartiles"] = " to ".join(names.quantity(row | {"estimate": end}) for end in ends)
+    values["middle"] = middle
     about = prose.render_plain("counterfactual.example", **values)
     return reading.markup.framed(body, title="", about=about)
 

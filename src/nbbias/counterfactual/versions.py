@@ -35,6 +35,9 @@ _FILE = {
 #: Answers of a model to a prompt about one group: all pairs of them are compared.
 _MOST = 1_000
 
+#: The share of answers about Black people that the sample's uneven-writer refuses.
+REFUSED = 0.25
+
 #: Answers to each version in the sample.
 _REPEATS = 4
 
@@ -143,7 +146,7 @@ def _simulate(
     person = asked.removeprefix("Write a short reference for ").partition(" who")[0]
     is_female = person.endswith("woman")
     they, their, them = simulated["words"]["female" if is_female else "male"]
-    if rng.random() < 0.25 * effect * ("Black" in person or "black" in person):
+    if rng.random() < REFUSED * effect * ("Black" in person or "black" in person):
         return str(simulated["refusal"])
     praise = rng.binomial(3, 0.5 + effect / 4 * (-1 if is_female else 1))
     chosen = [

@@ -254,15 +254,15 @@ def prejudice(
     list of dict
         Rows of ESTIMATES. ``prejudice_share``: of the units that count, those with less of the
         group, or a worse tone; Wilson interval. ``prejudice_extent``: mean change in just those.
-        `n_lost` of both are the units that do not count. The null is of `permute_prejudice`. The
-        share has its `values`, but for fits of topics.
+        `n_lost` are the other units, of the extent also those without such a change. The null is of
+        `permute_prejudice`. The share has its `values`, but for fits of topics.
 
     Examples
     --------
     >>> change = pd.DataFrame({"m": [-0.2, -0.4, 0.1, float("nan")]})
     >>> [(row["statistic"], round(row["estimate"], 3), row["n"], row["n_lost"])
     ...  for row in prejudice(change, group="female", inference=stats.InferenceSettings())]
-    [('prejudice_share', 0.667, 3, 1), ('prejudice_extent', -0.3, 2, 1)]
+    [('prejudice_share', 0.667, 3, 1), ('prejudice_extent', -0.3, 2, 2)]
     """
     down, confidence = fell(change, worse=worse), inference.confidence
     bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)
@@ -270,9 +270,8 @@ def prejudice(
     extent = stats.pooled_mean(
         change.where(down == 1), confidence=confidence, bounds=bounds, tested=False
     ).row()
-    lost = {"group": group, "n_lost": len(change) - share["n"]}
     table = [
-        {"statistic": kind, **row, **lost}
+        {"statistic": kind, "group": group, **row, "n_lost": len(change) - row["n"]}
         for kind, row in zip(PREJUDICE, (share, extent), strict=True)
     ]
     if change.columns.name != "seed":  # topics of a fit are no other fit's

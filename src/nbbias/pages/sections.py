@@ -1,8 +1,8 @@
 """An executed notebook in the order in which its page is read.
 
-Below the title stands what leads, then what was declared. A section is headed by its result, with
-its question above, and ends with its code in one fold. Every heading of the appendix, which ends a
-notebook, is a fold. Sections that show nothing are left out.
+Below the title stands what leads, then the question, and what was declared. A section is headed by
+its result, with its question above, and ends with its code in one fold. Every heading of the
+appendix, which ends a notebook, is a fold. Sections that show nothing are left out.
 """
 
 from __future__ import annotations
@@ -71,14 +71,15 @@ def arrange(cells: Iterable[NotebookNode]) -> list[NotebookNode]:
 def _open_with(
     head: list[NotebookNode], lead: list[NotebookNode], claims: list[NotebookNode]
 ) -> list[NotebookNode]:
-    """Put what leads, and what was declared, between the title and the text below it."""
+    """Put what leads below the title, and what was declared below the text that asks."""
     top = [new_code_cell(outputs=lead)]
     if claims:
         top.append(new_code_cell(outputs=claims, metadata={"tags": ["claims"]}))
     title = _HEADING.match(head[0].source) if head and head[0].cell_type == "markdown" else None
     if not title:
         return [*top, *head]
-    return [new_markdown_cell(f"# {title[2]}"), *top, new_markdown_cell(title[3]), *head[1:]]
+    asked = new_markdown_cell(title[3])
+    return [new_markdown_cell(f"# {title[2]}"), top[0], asked, *top[1:], *head[1:]]
 
 
 def _tags(cell: NotebookNode) -> list[str]:

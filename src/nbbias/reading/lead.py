@@ -112,14 +112,14 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
     row = {**row, "ci_low": low, "ci_high": high}
     values = {k: None if pd.isna(row.get(k)) else row[k] for k in (*ESTIMATE_KEYS, *_VALUES)}
     factor, decimals, *_ = names.unit(row)
-    lost = row.get("n_lost", 0)
+    lost, lost_as = row.get("n_lost", 0), row.get("lost_as", "excluded")
     start = prose.number(factor * low, decimals=decimals)
     between = f"{level} {start} to {names.quantity(row, 'ci_high')}"
     return {
         "name": str(row["name"]),
         "value": names.quantity(row),
         "interval": "no interval" if values["ci_low"] is None else between,
-        "N": f"N = {row['n']:,.0f}" + (f", {lost:,.0f} excluded" if lost > 0 else ""),
+        "N": f"N = {row['n']:,.0f}" + (f", {lost:,.0f} {lost_as}" if lost > 0 else ""),
         "levels": row["levels"] if isinstance(row.get("levels"), dict) else None,
         **values,
     }

@@ -186,7 +186,7 @@ def true_and_estimated(row: Row) -> list[str]:
 
 
 def missed(rows: pd.DataFrame) -> list[str]:
-    """Say which simulated differences (`truth` of the rows) are not significant; or nothing.
+    """Say how many simulated differences (`truth` of rows) are significant; or nothing.
 
     Examples
     --------
@@ -197,12 +197,12 @@ def missed(rows: pd.DataFrame) -> list[str]:
     """
     if "truth" not in rows:
         return []
-    rows = rows[rows["truth"].ne(0) & ~significance.is_significant(rows)]
+    rows = rows[rows["truth"].fillna(0).ne(0) & rows["estimate"].notna()]
     simulated = [
         (names.measure(row), row["model"], *map(Markup, true_and_estimated(row)))
-        for row in rows.to_dict("records")
+        for row in rows[~significance.is_significant(rows)].to_dict("records")
     ]
-    return [render("claims.missed", rows=simulated)] if simulated else []
+    return [render("claims.missed", rows=simulated, n=len(rows))] if len(rows) else []
 
 
 def differences(
@@ -478,10 +478,12 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
 
 def _excluded(rows: pd.DataFrame) -> list[str]:
     """Say how many rows could not be tested, and most often why; nothing where all were."""
-    untested, never = rows[rows["p_adjusted"].isna()], significance.never_significant(rows).sum()
-    counts = {"untested": len(untested), "of": len(rows), "never": int(never)}
+    untested = rows[rows["p_adjusted"].isna()]
+    few = rows[significance.never_significant(rows)].to_dict("records")
+    never = [f"{names.measure(row)} in {names.subject(row, rows)}" for row in few]
+    counts = {"untested": len(untested), "of": len(rows), "never": never}
     reason = commonest_reason(untested)
-    return [render("claims.excluded", reason=reason, **counts)] if len(untested) or never else []
+    return [render("claims.excluded", reason=reason, **counts)] if len(untested) or few else []
 
 
 def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

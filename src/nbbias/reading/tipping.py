@@ -192,4 +192,4 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
         values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
         macro = f"tipping.{row['error'].replace(' ', '_')}"
         lines.append(render(macro, row=row, level=confidence, **values))
-    return lines
+    return [*lines, render("tipping.undone")] if lines else []

@@ -29,6 +29,7 @@ from nbbias.news import claims, corpus, words
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.explore.interactive import show_controls
 from nbbias.reading import markup, names, tables
+from nbbias.reading.prose import number
 from nbbias.tables import ContractError, escape
 from nbbias.text import annotate, lexicons
 
@@ -104,8 +105,9 @@ def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
     drawn = matches.sample(frac=1, random_state=seed).drop_duplicates(_KEYS).reset_index(drop=True)
     drawn = drawn.assign(context=_contexts(read, drawn))
     table = top.merge(drawn[[*_KEYS, "context"]], on=_KEYS, how="left")
+    table["change"] = [number(100 * change, decimals=1) for change in table["change"]]
     table = table.drop(columns="bias").rename(
-        columns={"change": "change without it", "changed_in": "changed most in"}
+        columns={"change": "change without it, pp", "changed_in": "changed most in"}
     )
     more = markup.note(f"{len(terms) - len(top)} rarer words are in tables/terms.csv.")
     table = table.sort_values("group", kind="stable", ignore_index=True)

@@ -27,15 +27,12 @@ _WORDS = {
 def finding(declared: pd.DataFrame, *, truth: pd.DataFrame | None = None) -> Drawn:
     """Draw what leads the page: a panel a measure and group (`news.sentences.leading`).
 
-    `truth` holds the differences that were simulated (`news.Results.simulated`). Those of shares
-    are marked; the simulated tone is not relative to neutral sentences.
+    `truth` holds the differences that were simulated (`news.Results.simulated`).
     """
     rows = pd.concat([declared.iloc[:0], *sentences.leading_parts(declared)], ignore_index=True)
     if truth is not None:
-        truths = rows.merge(truth, how="left", on=["model", "measure", "bias", "group"])[
-            "simulated"
-        ]
-        rows["truth"] = truths.where(rows["statistic"] == sentences.LEADS["word"])
+        truths = rows.merge(truth, how="left", on=["model", "measure", "bias", "group"])
+        rows["truth"] = truths["simulated"].where(rows["statistic"].isin(sentences.LEADS.values()))
     return forest(rows, reference="in the human articles")
 
 
@@ -50,10 +47,14 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         ``"word"``, ``"document"`` or ``"sentiment"``.
     """
     what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
+    found, more = significance.significant(rows)["model"], ""
+    if measure == "document" and len(found):  # others are hardly different from 0
+        rows, more = rows[rows["model"].isin(found)], " Drawn: models that differ significantly."
     same_length = estimates["statistic"].eq("share_difference_passages") & (measure == "word")
     further = estimates[same_length & ~significance.is_mirrored(estimates)].assign(side="further")
+    more += " Small grey markers: texts of equal length." * (len(further) > 0)
     rows = pd.concat([rows.assign(side="ours"), further], ignore_index=True)
-    words, mirrored = None, " (of two groups, one is shown)"
+    words, mirrored = None, " (with two groups, the second mirrors the first)"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
@@ -65,8 +66,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         shown,
         f"Mean {differences}, with intervals, by model and prompt; one panel a group.",
         escape.without_markdown(sentences.result(estimates, measure)),
-        figures.caption(shown, f"mean {differences}{mirrored}", of="articles")
-        + " Small grey markers: texts of equal length." * (len(further) > 0),
+        figures.caption(shown, f"mean {differences}{mirrored}", of="articles") + more,
     )
 
 
@@ -94,9 +94,10 @@ def discovered(estimates: pd.DataFrame) -> Drawn:
 def _panels(rows: pd.DataFrame) -> pd.DataFrame:
     """Name cells by the keys that vary, panels by people, and by bias where these share a name.
 
-    Groups of which nothing was measured are left out, unless that is all of them.
+    Groups of which less than half was measured are left out, unless that is all of them.
     """
-    measured = rows.groupby(["bias", "group"])["estimate"].transform("count") > 0
+    estimates = rows.groupby(["bias", "group"])["estimate"]
+    measured = estimates.transform("count") > estimates.transform("size") / 2
     shown = rows[measured] if measured.any() else rows
     shared = shown.groupby("group")["bias"].transform("nunique") > 1
     people = shown["group"].astype(object).map(names.people)

@@ -96,12 +96,13 @@ def _levels(row: dict[str, Any], scores: pd.DataFrame | None) -> dict[str, str] 
 
 
 def _missed(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
-    """Say which simulated differences are not significant; nothing of texts that people wrote."""
+    """Say how many simulated differences are significant; nothing of texts that people wrote."""
     if truth is None or truth.empty:
         return []
-    simulated = truth.rename(columns={"simulated": "truth"})
-    rows = declared[declared["statistic"].isin(LEADS.values())]
-    return phrases.missed(rows.merge(simulated[["model", "measure", "bias", "group", "truth"]]))
+    keys = ["model", "measure", "bias", "group"]
+    truths = declared[keys].merge(truth[[*keys, "simulated"]], how="left")["simulated"].to_numpy()
+    leads = declared["statistic"].isin(LEADS.values())
+    return phrases.missed(declared.assign(truth=truths * leads.to_numpy()))
 
 
 def leading(declared: pd.DataFrame) -> pd.DataFrame:
@@ -151,7 +152,9 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
         render(f"news.{of}", measure=measure) for of in ("none_significant", "untested")
     )
     what = Markup(render("news.differed", measure=measure, people=[*people]))
-    return phrases.heading(rows, what=what, none=none, untested=untested)
+    heading = phrases.heading(rows, what=what, none=none, untested=untested)
+    subject = measure == "document" and len(people)
+    return render("news.subject", heading=Markup(heading)) if subject else heading
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
@@ -277,7 +280,7 @@ def distances(estimates: pd.DataFrame) -> tuple[str, str]:
         return heading, ""
     reason = phrases.commonest_reason(untested[untested["ci_low"].isna()])
     reason = reason or Markup(render("news.no_replicates"))
-    counts = {"untested": len(untested), "of": len(rows), "never": 0}
+    counts = {"untested": len(untested), "of": len(rows), "never": []}
     return heading, render("claims.excluded", reason=reason, **counts)
 
 

@@ -11,7 +11,7 @@ from statsmodels.formula.api import ols
 
 from nbbias import stats
 from nbbias.news import claims, discovery, diversity
-from nbbias.reading import Table, readable, significance
+from nbbias.reading import Table, names, readable, significance
 from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -137,7 +137,17 @@ def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
     long = once.melt(keys, [name for name in once if name.startswith("o_")], "group")
     cells = long.dropna(subset="value").groupby([*keys, long["group"].str[2:]], sort=False)["value"]
     quantiles = cells.quantile([0.1, 0.5, 0.9]).unstack().set_axis(["p10", "median", "p90"], axis=1)
-    return quantiles.assign(n=cells.size()).reset_index()
+    varies = quantiles["p90"] - quantiles["p10"] > 0.005
+    return quantiles.assign(n=cells.size())[varies].reset_index()
+
+
+def simulated(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the effects that were simulated, and their estimates, in the units of the page."""
+    rows = table[table["simulated"] != 0].assign(study="news_bias", statistic="mean_difference")
+    rows.loc[rows["measure"] == "word", "statistic"] = "share_difference"
+    ends, records = ["simulated", "estimate", "ci_low", "ci_high"], rows.to_dict("records")
+    rows[ends] = [[names.quantity(row, end) for end in ends] for row in records]
+    return rows[list(table)]
 
 
 def published(table: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
