@@ -24,11 +24,10 @@ from pydantic import (
     ConfigDict,
     Field,
     StringConstraints,
-    ValidationError,
     model_validator,
 )
 
-from nbbias.params import read_yaml
+from nbbias.params import read_yaml, validate
 from nbbias.tables import SAMPLE, DataError, ParameterError, closest_match, data_path, resolve
 
 #: What a recorded order of choices is joined by; no name may hold it.
@@ -158,13 +157,9 @@ def _read(path: str | Path) -> dict[str, Any]:
 
 def _validated(content: dict[str, Any], where: str) -> Suite:
     try:
-        return Suite.model_validate(content)
-    except ValidationError as errors:
-        faults = [
-            ": ".join([*(str(part) for part in error["loc"]), error["msg"]])
-            for error in errors.errors()
-        ]
-        raise DataError(where, faults) from None
+        return validate(Suite, content)
+    except ParameterError as error:
+        raise DataError(where, error.breaches) from None
 
 
 def prompts(suite: Suite) -> pd.DataFrame:
