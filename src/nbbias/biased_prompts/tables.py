@@ -33,7 +33,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     Examples
     --------
     >>> from nbbias import tables
-    >>> row = {"model": "m", "statistic": "refusal_difference", "estimate": 0.5, "n": 9}
+    >>> row = {"model": "m", "statistic": "refusal_difference", "estimate": 0.5, "p_least": 0.01}
     >>> found = tables.estimates([row, row | {"model": "n"}], study="biased_prompts")
     >>> of(found, "by_headline").rows["model"].tolist()
     ['m', 'n']
@@ -45,7 +45,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
         keys = ["measure", "instrument", "bias", "group"]
         estimates = estimates.merge(bias[keys].drop_duplicates(), on=keys)
     if name == "by_headline":  # without models that refused none, or all
-        estimates = estimates[~estimates["p_least"].gt(0.999)]
+        estimates = estimates[estimates["p_least"] < 0.999]
     return readable(estimates, _KEYS, statistics=STATISTICS[name], **settings)
 
 
