@@ -130,7 +130,7 @@ def _worst_case(values: pd.DataFrame, row: Row, **options: Any) -> Row:
 
     An identity's answers may be missing for what they would have been: on average they lie as far
     from the mean of their instance as some measured one does. The upper end of the interval is of
-    those that make columns differ most.
+    those that make columns differ most (bounds: Horowitz and Manski 2000, JASA 95(449)).
     """
     there = values.dropna(how="all")
     lost = there.isna().to_numpy()
