@@ -8,6 +8,7 @@ import pytest
 
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
+from nbbias.reading import names
 from tests.cogs.test_rbs_estimates import VALUES, distances
 from tests.reading.test_figures import dots
 
@@ -119,8 +120,9 @@ def test_a_radar_closes_around_the_shares_of_a_judge(estimates: pd.DataFrame) ->
     shares = estimates.query("evaluator == 'one' and statistic == 'share'")["estimate"].tolist()
     assert solid == pytest.approx([*shares, shares[0]])
     assert dashed == pytest.approx([*[1 / 3] * 6, *[1 / 2] * 2, 1 / 3])
-    labels = [text.get_text() for text in polar.get_xticklabels()]
-    assert labels == [name for plan in SUITE.axes.values() for name in plan.identities]
+    labels = [text.get_text().replace("\n", " ") for text in polar.get_xticklabels()]
+    identities = [name for plan in SUITE.axes.values() for name in plan.identities]
+    assert labels == [*map(names.people, identities)]
 
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
