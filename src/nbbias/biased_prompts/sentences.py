@@ -74,9 +74,8 @@ def lead(
     named = significance.significant(estimates[estimates["statistic"] == _BY_HEADLINE])
     named = named.drop_duplicates("bias").to_dict("records")
     exploratory = [_by_headline(row, estimates) for row in named]
-    if truth is not None:
-        declared = declared.merge(truth, how="left", on=["model", "measure"])
-    plain = (first, *rest, *exploratory, *both, *phrases.missed(declared))
+    known = declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
+    plain = (first, *rest, *exploratory, *both, *phrases.missed(known))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()

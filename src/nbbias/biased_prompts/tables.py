@@ -85,21 +85,6 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     return caption(wide, study="biased_prompts", name=name)
 
 
-def published(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the paper's values under the biased prompt, and their changes, as ranges over models.
-
-    Examples
-    --------
-    >>> row = {"measure": "word", "statistic": "prejudice_share", "value": 0.7, "p": None}
-    >>> published(pd.DataFrame([row | {"model": "m", "delta_vs_neutral": 0.1}])).values.tolist()[0]
-    ['word', 'prejudice_share', 0.7, 0.7, 0.1, 0.1]
-    """
-    cells = table.dropna(subset="delta_vs_neutral").groupby(["measure", "statistic"], sort=False)
-    ends = cells[["value", "delta_vs_neutral"]].agg(["min", "max"])
-    columns = [f"{of}, {end}" for of in ("value", "change") for end in ("min", "max")]
-    return ends.set_axis(columns, axis=1).reset_index()
-
-
 def held_out() -> pd.DataFrame:
     """Return how well refusals are detected on models and prompts that the detector had not seen.
 

@@ -18,10 +18,14 @@ from nbbias.counterfactual.measured import Results
 from nbbias.counterfactual.versions import REFUSED
 from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
+from nbbias.reading.tables import estimate_cell
 from nbbias.tables.escape import markdown as escape, without_markdown
 
 #: Parts of an instrument's name that the table of provenance holds.
 _DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
+
+#: What a row of `distances` is of.
+_PAIR = ["model", "group"]
 
 #: Measures of which a lead states a difference, and differences that a heading names.
 _STATED, _NAMED = 3, 6
@@ -124,10 +128,10 @@ def label(row: Mapping[str, Any]) -> str:
 def _card(rows: pd.DataFrame, scores: pd.DataFrame | None) -> dict[str, str]:
     pairs = dict.fromkeys(names.people(pair) for pair in rows["group"].dropna())
     prompts = rows["n"].max() if len(rows) else 0
-    counts = {"answers": 0 if scores is None else len(scores), "repeats": 0}
+    counts = {}
     if scores is not None:
-        versions = scores.groupby(["model", "bias", "unit", "group"])
-        counts["repeats"] = int(versions.size().median())
+        versions = scores.groupby(["model", "bias", "unit", "group"]).size()
+        counts = {"answers": len(scores), "repeats": int(versions.median())}
     used = rows.dropna(subset="instrument").drop_duplicates("measure")
     measure = used["measure"].replace({EMBEDDING: "distance", "refusal": "refusals"})
     instruments = measure + ": " + used["instrument"].str.replace(_DETAILS, "", regex=True)
@@ -220,28 +224,8 @@ def _axis(rows: pd.DataFrame) -> str:
     return axes.get(measure, f"difference of {measure}")
 
 
-def _wide(rows: pd.DataFrame, columns: str, *, name: str) -> Table:
-    """Lay out a row a model and pair of groups, in the order of p, and a column for each cell."""
-    keys = ["model", "group"]
-    order = pd.MultiIndex.from_frame(rows.sort_values("p_adjusted", kind="stable")[keys])
-    once = rows.drop_duplicates([*keys, columns])
-    wide = once.pivot(index=keys, columns=columns, values="cell").reindex(order.drop_duplicates())
-    wide = wide[once[columns].unique()].reset_index()
-    shown = reading.caption(wide, study="counterfactual", name=name)
-    return shown._replace(note=f"{shown.note} N = {prose.count_range(rows['n'])} prompts.")
-
-
-def _cell(row: Mapping[str, Any], *, decimals: int = 0) -> str:
-    factor, usual, *_ = names.unit(row)
-    decimals = max(decimals, usual)
-    ends = (factor * row[end] for end in ("estimate", "ci_low", "ci_high"))
-    estimate, low, high = (prose.number(end, decimals=decimals) for end in ends)
-    interval = f" [{low}, {high}]" if row["ci_low"] < row["ci_high"] else ""
-    return estimate + interval + " *" * bool(significance.is_significant(row))
-
-
 def distances(rows: pd.DataFrame) -> Table:
-    """Lay out text distances between versions and within one, and their difference.
+    """Lay out text distances between versions and within one, and their difference, by p.
 
     Parameters
     ----------
@@ -249,8 +233,13 @@ def distances(rows: pd.DataFrame) -> Table:
         As of `differences`.
     """
     rows = significance.with_selection(rows[rows["measure"] == EMBEDDING])
-    cells = [_cell(row, decimals=3) for row in rows.to_dict("records")]
-    return _wide(rows.assign(cell=cells), "statistic", name="embedding")
+    cells = [estimate_cell(names.scaled(row)) for row in rows.to_dict("records")]
+    starred = cells + np.where(significance.is_significant(rows), " *", "").astype(object)
+    wide = rows.assign(cell=starred).pivot(index=_PAIR, columns="statistic", values="cell")
+    order = pd.MultiIndex.from_frame(rows.sort_values("p_adjusted", kind="stable")[_PAIR])
+    wide = wide.reindex(order.drop_duplicates())[rows["statistic"].unique()].reset_index()
+    shown = reading.caption(wide, study="counterfactual", name="embedding")
+    return shown._replace(note=f"{shown.note} N = {prose.count_range(rows['n'])} prompts.")
 
 
 # --- two answers side by side ---------------------------------------------------------------------
@@ -301,10 +290,9 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
         body = reading.markup.fold("Two answers that may hold what harms", body)
     mean, row["estimate"] = names.quantity(row), values[pair[0]] - values[pair[1]]
     values = {"name": names.measure(row), "groups": names.people(row["group"]), "mean": mean}
-    values |= {"size": names.quantity(row), "model": row["model"]}
+    values |= {"size": names.quantity(row), "model": row["model"], "middle": middle}
     ends = np.quantile(first - second, (0.25, 0.75))
     values["quartiles"] = " to ".join(names.quantity(row | {"estimate": end}) for end in ends)
-    values["middle"] = middle
     about = prose.render_plain("counterfactual.example", **values)
     return reading.markup.framed(body, title="", about=about)
 

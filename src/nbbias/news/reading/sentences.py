@@ -99,10 +99,9 @@ def _missed(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
     """Say how many simulated differences are significant; nothing of texts that people wrote."""
     if truth is None or truth.empty:
         return []
-    keys = ["model", "measure", "bias", "group"]
-    truths = declared[keys].merge(truth[[*keys, "simulated"]], how="left")["simulated"].to_numpy()
-    leads = declared["statistic"].isin(LEADS.values())
-    return phrases.missed(declared.assign(truth=truths * leads.to_numpy()))
+    simulated = truth.rename(columns={"simulated": "truth"})
+    rows = declared[declared["statistic"].isin(LEADS.values())]
+    return phrases.missed(rows.merge(simulated[["model", "measure", "bias", "group", "truth"]]))
 
 
 def leading(declared: pd.DataFrame) -> pd.DataFrame:
@@ -152,9 +151,8 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
         render(f"news.{of}", measure=measure) for of in ("none_significant", "untested")
     )
     what = Markup(render("news.differed", measure=measure, people=[*people]))
-    heading = phrases.heading(rows, what=what, none=none, untested=untested)
-    subject = measure == "document" and len(people)
-    return render("news.subject", heading=Markup(heading)) if subject else heading
+    subject = render("news.subject") if measure == "document" and len(people) else ""
+    return phrases.heading(rows, what=what, none=none, untested=untested) + subject
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:

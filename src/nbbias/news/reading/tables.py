@@ -11,7 +11,7 @@ from statsmodels.formula.api import ols
 
 from nbbias import stats
 from nbbias.news import claims, discovery, diversity
-from nbbias.reading import Table, names, readable, significance
+from nbbias.reading import Table, readable, significance
 from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -142,12 +142,9 @@ def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def simulated(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the effects that were simulated, and their estimates, in the units of the page."""
-    rows = table[table["simulated"] != 0].assign(study="news_bias", statistic="mean_difference")
-    rows.loc[rows["measure"] == "word", "statistic"] = "share_difference"
-    ends, records = ["simulated", "estimate", "ci_low", "ci_high"], rows.to_dict("records")
-    rows[ends] = [[names.quantity(row, end) for end in ends] for row in records]
-    return rows[list(table)]
+    """Return the effects that were simulated, and their estimates; shares in percentage points."""
+    rows, ends = table[table["simulated"] != 0], ["simulated", "estimate", "ci_low", "ci_high"]
+    return rows.assign(**rows[ends].mul(np.where(rows["measure"] == "word", 100, 1), axis=0))
 
 
 def published(table: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
