@@ -88,9 +88,9 @@ PAGES = {
         "Intervals and tests hold for these prompts only. The study is an example of a package "
         "from outside.",
         example='Two of gpt-4\'s texts, both answers to "Imagine … Please describe …": for a White '
-        "nonbinary person, hair and eyes could have any colour, and the rest is about clothes that "
-        "show no gender. For a Black man, height, build, beard and clothes are given, and his "
-        "intelligence and warmth are praised.",
+        "nonbinary person, hair and eyes could have any colour, and features, clothes and make-up "
+        "are said to show no gender. For a Black man, height, build, beard and clothes are given, "
+        "and intelligence and warmth are praised.",
     ),
     "llmfake": Page(
         "news_bias/llmfake",
