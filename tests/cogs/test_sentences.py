@@ -123,8 +123,20 @@ def test_what_a_page_says_of_people(golden: Golden) -> None:
     full = people.agreement(ratings, inference=INFERENCE)
     alone = people.agreement(ratings[ratings["rater"] == "a"], inference=INFERENCE)
     parts = (["rbs"], ["rbs", "visibility"], ["rbs", "visibility", "abs", "people"])
+    row = {"statistic": "fleiss_kappa", "estimate": 0.2, "null": 0.0, "null_low": -0.1, "df": 3.0}
+    row |= {"null_high": 0.1, "p_value": 0.4, "p_adjusted": 0.8, "n": 40, "ci_low": -0.1}
+    row |= {"ci_high": 0.5, "test": "jackknife t over random tasks and themes"}
+    other = {"bias": "gender", "estimate": 0.15, "df": 6.0}
+    lower = {"bias": "gender", "estimate": 0.05}
+    each = [
+        [row | {"bias": "race"}, row | more]
+        for more in (other, lower, other | {"p_adjusted": 0.01})
+    ]
+    beyond = [tables.estimates(rows, study="cogs", confidence=0.95) for rows in each]
     says = {
         "agreement": [sentences.agreed(full), sentences.agreed(alone)],
+        "of these pairs alone": [sentences.agreed(rows) for rows in beyond],
+        "simulated": [sentences.agreed(beyond[0], simulated=True)],
         "parts": [f"{', '.join(names)}: {sentences.parts(names)}" for names in parts],
     }
     golden("cogs_counts", says)
@@ -161,8 +173,8 @@ def test_titles_and_headings_say_what_the_tables_show_as_significant() -> None:
             assert (judge in named, judge in rest) == (who.any(), not who.any())
     placed = sentences.heading(estimates, "position").replace("\\", "")
     assert placed == (
-        "position-judge (race, gender and orientation) and both-judge (race and gender) most often "
-        "chose the text at position 1"
+        "position-judge (race, gender and orientation) and both-judge (race and gender; "
+        "not significant: orientation) most often chose the text at position 1"
     )
 
 

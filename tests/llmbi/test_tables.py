@@ -15,8 +15,8 @@ def test_lost_and_scored_add_up_to_read() -> None:
     table = answers(WARM, None, PLAIN, "", COLD, model=["a", "a", "a", "b", "b"])
     losses = scoring.count_losses(scoring.measure(table, scorers=BOTH), scorer="textblob")
     assert losses.to_dict("records") == [
-        {"model": "a", "read": 3, "blank": 1, "scored": 2, "unknown": 1},
-        {"model": "b", "read": 2, "blank": 1, "scored": 1, "unknown": 0},
+        {"model": "a", "read": 3, "blank": 1, "unreadable": 0, "scored": 2, "unknown": 1},
+        {"model": "b", "read": 2, "blank": 1, "unreadable": 0, "scored": 1, "unknown": 0},
     ]
 
 

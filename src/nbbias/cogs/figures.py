@@ -73,7 +73,7 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         "Distances of identities' texts to the default texts, and shares of identities in judges' "
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
-        _caption(rows, "closest (distances) or most chosen (shares)"),
+        _caption(rows, "both"),
     )
 
 
@@ -85,9 +85,8 @@ def _marked(rows: pd.DataFrame, scores: pd.DataFrame, *, of: Iterable[str] = PAR
     return rows.assign(significant=at.isin(of))
 
 
-def _caption(rows: pd.DataFrame, marked: str) -> str:
-    filled = f"Filled: {marked} in a significant score (Holm). CIs: not adjusted for selection."
-    return figures.caption(rows, "means", of=UNITS, filled=filled)
+def _caption(rows: pd.DataFrame, of: str) -> str:
+    return figures.caption(rows, "means", of=UNITS, filled=prose.render_plain("cogs.filled", of=of))
 
 
 def _from_zero(_: pd.DataFrame, ax: Axes) -> None:
@@ -130,7 +129,7 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
         rows,
         f"Mean {what}, with intervals, by {who}.",
         prose.capitalize(sentences.title(part, of)),
-        _caption(drawn, "closest" if of == "rbs" else "most chosen"),
+        _caption(drawn, of),
     )
 
 

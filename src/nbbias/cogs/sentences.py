@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
 from nbbias.cogs import params
-from nbbias.cogs.spread import UNITS, WORST, fixed_facets
-from nbbias.cogs.tables import PARTS, compared, leading, over_all, score_parts, truth
+from nbbias.cogs.spread import FACETS, UNITS, WORST, fixed_facets
+from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score_parts, truth
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.reading.claims import CLAIM
-from nbbias.reading.prose import count_range
-from nbbias.tables import read_published
+from nbbias.reading.prose import count_range, level
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
@@ -55,21 +53,19 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     measured = rows[rows["estimate"].notna()]
     scores = [measured[measured["statistic"] == name] for name in PARTS]
     both, shown = pd.concat(scores), compared(estimates)
-    sentences = [_finding(half, shown) for half in scores if len(half)]
+    findings = [_finding(half, shown) for half in scores if len(half)]
+    sentences = [*findings[0], *map(" ".join, findings[1:])] if findings else []
     if sentences:
         selected = both.get(significance.SELECTED[0], pd.Series()).notna().any()
-        named = [*both["statistic"].unique()]
-        sentences.insert(1, prose.render("cogs.scores", named=named, selected=selected))
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
         values["df"] = Markup(count_range(both["df"].dropna().round().astype(int)))
-        sentences.append(prose.render("cogs.units", **values, fixed=fixed))
+        sentences.append(prose.render("cogs.units", **values, fixed=fixed, selected=selected))
     with_parts = pd.concat([both, shown[shown["statistic"].isin(PARTS.values())]])
     missed = truth(with_parts, None).to_dict("records") if texts.kind == "simulated" else []
-    for name, further in {"others": [_others(half) for half in scores], "missed": missed}.items():
-        if text := prose.render(f"cogs.{name}", rows=further):
-            sentences.append(text)
+    others = prose.render("cogs.others", rows=[_others(half) for half in scores])
+    sentences += filter(None, (others, prose.render("cogs.missed", rows=missed, n=len(both))))
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
         worst = both["test"].astype("str").str.endswith(WORST).any()
@@ -95,17 +91,18 @@ def _tasks(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.tasks", n=len(themes), themes=each)
 
 
-def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> str:
-    """Say of the scores that lead which identity is closest or chosen most."""
+def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> tuple[str, str]:
+    """Say which identity is closest or chosen most, and what the scores that lead are."""
     name = half["statistic"].iloc[0]
+    rows = leading(significance.significant(half)).assign(people=people_of).to_dict("records")
+    score = prose.render("cogs.score", name=name, rows=rows)
     if not half["p_adjusted"].notna().any():
-        return prose.render("cogs.untested", name=name.upper())
-    if significance.significant(half).empty:
-        return prose.render("cogs.not_significant", name=name.upper(), mde=_detectable(half))
-    rows = leading(half).assign(people=people_of).to_dict("records")
+        return prose.render("cogs.untested", name=name.upper()), score
+    if not rows:
+        return prose.render("cogs.not_significant", **_others(half)), score
     for row in rows:
         row["parts"] = score_parts(row, estimates).assign(people=people_of).to_dict("records")
-    return prose.render(f"cogs.{name}", rows=rows)
+    return prose.render(f"cogs.{name}", rows=rows), score
 
 
 def people_of(rows: pd.DataFrame) -> pd.Series:
@@ -114,24 +111,16 @@ def people_of(rows: pd.DataFrame) -> pd.Series:
 
 
 def _others(half: pd.DataFrame) -> dict[str, Any]:
-    """Count the scores that do not lead, where any does, and say what they could detect."""
+    """Count the scores that do not lead, and say what those not significant could detect."""
     significant = significance.is_significant(half)
-    rest = half[~significant & half["p_adjusted"].notna() & significant.any()]
-    name = "".join(half["statistic"].head(1)).upper()
-    published = read_published("kumar2024").query("score == @name")["value"].max()
+    rest = half[~significant & half["p_adjusted"].notna()]
     return {
-        "name": name,
-        "published": published if published < rest["mde"].min() else None,
+        "name": "".join(half["statistic"].head(1)).upper(),
         "significant": int(significant.sum()) - len(leading(half)) if significant.any() else 0,
-        "rest": len(rest),
-        "mde": _detectable(rest),
+        "rest": len(rest) if significant.any() else 0,
+        "mde": Markup(phrases.size_range(half.iloc[0], rest["mde"]) if len(half) else ""),
+        "above": int(rest["mde"].isna().sum()),
     }
-
-
-def _detectable(rows: pd.DataFrame) -> Markup:
-    """Return the largest minimum detectable effect, blank where one is above the scale."""
-    largest = rows.loc[rows["p_adjusted"].notna(), "mde"].max(skipna=False)
-    return Markup(prose.number(largest) if np.isfinite(largest) else "")
 
 
 def _preferences(estimates: pd.DataFrame, statistic: str) -> dict[str, Any]:
@@ -140,7 +129,8 @@ def _preferences(estimates: pd.DataFrame, statistic: str) -> dict[str, Any]:
     rows = rows[(rows["statistic"] == statistic) & rows["estimate"].notna()]
     significant = rows[significance.is_significant(rows)]
     named = [
-        {"name": who, "groups": list(map(names.people, part["group"])), "axes": list(part["bias"])}
+        {"name": who, "groups": [*map(names.people, part["group"])], "axes": [*part["bias"]]}
+        | {"others": [*rows.loc[rows[key].eq(who) & ~rows.index.isin(part.index), "bias"]]}
         for who, part in significant.groupby(key, sort=False)
     ]
     rest = [who for who in rows[key].unique() if who not in {*significant[key]}]
@@ -192,6 +182,22 @@ def heading(estimates: pd.DataFrame, statistic: str) -> str:
     return prose.render(f"cogs.heading_{statistic}", **_preferences(estimates, statistic))
 
 
+def orders(estimates: pd.DataFrame) -> str:
+    """Say for which judges the paper's order and counterbalanced orders give the most unlike ABS.
+
+    Examples
+    --------
+    >>> rows = [("j", "race", "abs", 0.1), ("j", "race", "abs_raw", 0.3)]
+    >>> table = pd.DataFrame(rows, columns=["evaluator", "bias", "statistic", "estimate"])
+    >>> orders(table.assign(model="all")).partition(": ")[2]
+    'j, race (0.300 and 0.100).'
+    """
+    table = pooled(estimates).pivot_table("estimate", ["evaluator", "bias"], "statistic")
+    table = table.reindex(columns=["abs", "abs_raw"]).dropna()
+    table = table.loc[(table["abs"] - table["abs_raw"]).sort_values().index].reset_index()
+    return prose.render("cogs.orders", rows=table.iloc[[0, -1][: len(table)]].to_dict("records"))
+
+
 def alike(estimates: pd.DataFrame) -> str:
     """Say as whom models write texts that are most alike: the heading of its section.
 
@@ -236,7 +242,10 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
         Whether the people are.
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
-    ends = [rows["estimate"].min(), rows["estimate"].max()]
-    values = {"kappa": ends, "simulated": simulated, "of": len(rows)}
-    significant = rows.loc[significance.is_significant(rows), "bias"].to_list()
-    return prose.render("cogs.agreed", significant=significant, **values)
+    values: dict[str, Any] = {"of": len(rows), "level": level(rows), "simulated": simulated}
+    values |= {name: [rows[name].min(), rows[name].max()] for name in ("estimate", "df")}
+    axes = {"above": rows["estimate"] > rows["null_high"]}
+    axes["significant"] = significance.is_significant(rows)
+    values |= {name: [*rows.loc[where, "bias"]] for name, where in axes.items()}
+    random = [f"{name}s" for name in FACETS if f"{name}s" in "".join(rows["test"].head(1))]
+    return prose.render("cogs.agreed", random=random, **values)

@@ -100,19 +100,31 @@ def prompts(asked: pd.DataFrame) -> pd.DataFrame:
     return asked.drop_duplicates("axis")[["task", "theme", "axis", "identity", "prompt"]]
 
 
-def example(answers: pd.DataFrame) -> pd.DataFrame:
-    """Return the first default text, and the same model's with an identity for the same prompt.
+def example(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the first default text of a model, and those with an identity for the same prompt.
+
+    Parameters
+    ----------
+    answers
+        Of `cogs.rbs.read_answers`.
+    scores
+        ESTIMATES, whose leading RBS chooses model and axis; else the first are shown.
 
     Examples
     --------
     >>> same = {"model": "m", "task": "poem", "theme": "truth", "axis": None, "identity": None}
     >>> rows = [same | {"text": "a"}, same | {"axis": "gender", "identity": "man", "text": "b"}]
-    >>> example(pd.DataFrame(rows))[["identity", "text"]].values.tolist()
+    >>> scores = tables.estimates([], study="cogs")
+    >>> example(pd.DataFrame(rows), scores)[["identity", "text"]].values.tolist()
     [['default', 'a'], ['man', 'b']]
     """
     keys = ["model", "task", "theme"]
     rows = answers.dropna(subset="text").sort_values("axis", na_position="first", kind="stable")
-    rows = rows.merge(rows[keys].head(1)).drop_duplicates("axis").head(2)
+    leads = leading(scores).rename(columns={"bias": "axis"})
+    chosen = pd.concat([leads, rows.dropna(subset="axis")])[["model", "axis"]].head(1)
+    in_axis = rows["axis"].isna() | rows["axis"].isin(chosen["axis"])
+    rows = rows[in_axis & rows["model"].isin(chosen["model"])]
+    rows = rows.merge(rows[keys].head(1)).drop_duplicates("identity")
     rows = rows.assign(identity=rows["identity"].fillna("default"), text=rows["text"].str[:400])
     return rows[[*keys, "identity", "text"]]
 
@@ -153,7 +165,7 @@ def answers(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
 
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {
-    "diversity": ["diversity_spread", "diversity", "diversity_difference"],
+    "diversity": ["diversity_spread", "diversity_difference"],
     "orders": ["abs_raw", "position"],
     "people": ["krippendorff_alpha", "abs"],
 }
@@ -165,30 +177,30 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     N counts instances; of judges, all writers together are shown.
     """
     of_writers = estimates["measure"].isin(OF_WRITERS).any()
-    who = ["model", "prompt"] if of_writers else ["evaluator"] * (name != "fleiss_kappa")
-    words = reading.caption(estimates, study="cogs", name=name)
+    judge = ["evaluator"] * ("agreement" not in {*estimates["measure"]})
+    who = ["model", "prompt"] if of_writers else judge
     labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNITS}
+    labels |= dict(reading.caption(estimates, study="cogs", name=name).labels or {})
     return reading.readable(
         estimates if of_writers else pooled(estimates),
-        [*who, "bias", "task", "group"],
+        [*who, "bias", "task", *["statistic"] * (name in STATISTICS), "group"],
         statistics=STATISTICS.get(name, [name]),
         rows=None,
-        title=words.title,
-        note=words.note,
-        labels=labels | dict(words.labels or {}),
+        words=("cogs", name),
+        labels=labels,
     )
 
 
 def people(agreement: pd.DataFrame, compared: pd.DataFrame) -> Table:
-    """Show how far people agree, and the ABS of each person and of all.
+    """Show how far people agree, and the ABS of all of them together.
 
     Parameters
     ----------
     agreement, compared
         Of `cogs.people.agreement` and `cogs.people.beside_models`.
     """
-    persons = compared[compared["kind"] != "model"]
-    return of(pd.concat([agreement, persons], ignore_index=True), "people")
+    together = compared[compared["kind"] == "people"]
+    return of(pd.concat([agreement, together], ignore_index=True), "people")
 
 
 def published(estimates: pd.DataFrame) -> pd.DataFrame:

@@ -408,19 +408,17 @@ def compare_with_published(scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `model`, `dimension`, `prompt`, `ours`, `printed` (of GPT-4), `difference`.
+        `dimension`, `prompt`, the mean score of each model (``LLMBI (model)``) and `printed`, that
+        of GPT-4 in the paper.
 
     Examples
     --------
     >>> row = {"model": "m", "dimension": "Gender", "score": 1.0,
     ...        "prompt": "Discuss the role of women in technology."}
-    >>> published = compare_with_published(pd.DataFrame([row]))
-    >>> bool(0.2 <= published["printed"][0] <= 2.7)
-    True
+    >>> compare_with_published(pd.DataFrame([row]))[["LLMBI (m)", "printed"]].values.tolist()
+    [[1.0, 0.8875]]
     """
     published = tables.read_published("oketunji2023").set_index("prompt")["llmbi_score"]
-    keys = ["model", "dimension", "prompt"]
-    table = scores.groupby(keys, sort=False)["score"].mean().rename("ours").reset_index()
-    table = table.sort_values("model", kind="stable", ignore_index=True)
-    printed = table["prompt"].map(published)
-    return table.assign(printed=printed, difference=table["ours"] - printed)
+    by_prompt = scores.groupby(["dimension", "prompt", "model"], sort=False)["score"].mean()
+    table = by_prompt.unstack(sort=False).add_prefix("LLMBI (").add_suffix(")").reset_index()
+    return table.assign(printed=table["prompt"].map(published))

@@ -60,7 +60,7 @@ class Results(NamedTuple):
     ranking_swaps : DataFrame
         By `model` and `factor`: of how many `pairs` of dimensions the order is `swapped`.
     published : DataFrame
-        By `dimension` and `prompt`: `ours`, the paper's score (`printed`), and the `difference`.
+        By `dimension` and `prompt`: the score of each model, and the paper's (`printed`).
     """
 
     estimates: pd.DataFrame
@@ -150,20 +150,18 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         "inference": inference,
     }
     scores, scores_by_second = (scoring.score_answers(measured, **f) for f in (formula, by_second))
-    result, second_result = (
-        estimates.estimates(table, reference, formula=f, **settings)
-        for table, f in ((scores, formula), (scores_by_second, by_second))
-    )
+    first = estimates.estimates(scores, reference, formula=formula, **settings)
+    other = estimates.estimates(scores_by_second, reference, formula=by_second, **settings)
     pools = scoring.neutral_pools(scores, reference, **formula)
     scores = scores.assign(
         neutral=[pool.mean() for pool in pools], polarity_second=measured[f"polarity_{second}"]
     )
     return Results(
-        result.estimates,
-        pd.concat([result.units, second_result.units], ignore_index=True),
+        first.estimates,
+        pd.concat([first.units, other.units], ignore_index=True),
         scores,
         scoring.count_losses(measured, scorer=chosen.bias_scorer).assign(passages=len(prose)),
-        second_result.estimates,
+        other.estimates,
         estimates.ranking_swaps(measured, formula=formula, inference=inference),
         estimates.compare_with_published(scores),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -105,11 +104,10 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
 
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     """Choose three differences at most: from prose, and by both scorers or between models."""
-    both = [rows[rows["model"].isin(second["model"].head(1))] for rows in (others, second)]
-    chosen = phrases.leading([others, *(both if len(second) else [pairs])])
-    chosen = chosen.drop_duplicates(["model", "group", "instrument"]) if len(chosen) else chosen
-    rows, scorers = chosen.to_dict("records"), len(_scorers(chosen)) if len(chosen) else 1
-    name = [prose.render_plain("llmbi.number_name", row=row, scorers=scorers) for row in rows]
+    of_model = [rows[rows["model"].isin(second["model"].head(1))] for rows in (others, second)]
+    chosen = phrases.leading([others, *(of_model if len(second) else [pairs])]).drop_duplicates()
+    rows, both = chosen.to_dict("records"), len(second) > 0
+    name = [prose.render_plain("llmbi.number_name", row=row, both=both) for row in rows]
     return significance.minus_null(chosen).assign(name=name)
 
 
@@ -186,9 +184,8 @@ def dimensions(*estimates: pd.DataFrame) -> str:
     rows = rows[(rows["statistic"] == "anova") & rows["p_value"].notna()]
     significant = stats.is_significant(rows["p_value"], rows["confidence"])
     rows = rows.assign(differs=significant, df_between=rows["n"] - rows["df"] - 1)
-    parts = [part.to_dict("records") for _, part in rows.groupby("instrument", sort=False)]
     changed = rows.groupby("model")["differs"].nunique().gt(1).any()
-    return prose.render("llmbi.dimensions", parts=parts, changed=changed)
+    return prose.render("llmbi.dimensions", rows=rows.to_dict("records"), changed=changed)
 
 
 def by_scorer(results: Results) -> str:
@@ -211,6 +208,11 @@ def by_scorer(results: Results) -> str:
 
 
 # --- figures --------------------------------------------------------------------------------------
+
+
+def _axis(rows: pd.DataFrame) -> str:
+    """Name what a panel shows: panels of one scorer share a scale, those of two do not."""
+    return f"LLMBI ({', '.join(_scorers(rows))}){_MINUS}"
 
 
 def plot_indices(*estimates: pd.DataFrame) -> Drawn:
@@ -240,7 +242,7 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
     drawn = significance.minus_null(rows).assign(cell=rows["model"], **_NO_RANGE)
     return Drawn(
-        figures.claims(drawn, partial(_axis, "LLM Bias Index"), by="instrument", draw=figures.zero),
+        figures.claims(drawn, _axis, by="instrument", draw=figures.zero),
         drawn,
         "Difference of each model's LLM Bias Index from reference prose with its interval, for "
         "each scorer.",
@@ -252,11 +254,6 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
         figures.caption(drawn, f"differences from {_PROSE}", of="prompts")
         + "".join(f" {_scorers(table)[0]}: intervals not adjusted." for table in estimates[1:]),
     )
-
-
-def _axis(score: str, rows: pd.DataFrame) -> str:
-    """Name what a panel shows: panels of one scorer share a scale, those of two do not."""
-    return f"{score} ({', '.join(_scorers(rows))}){_MINUS}"
 
 
 def plot_dimensions(*estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
@@ -288,7 +285,7 @@ def plot_dimensions(*estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     tested = ours.dropna(subset="p_adjusted").replace({"instrument": _VERSION}, "", regex=True)
     tested = tested.assign(differs=significance.is_significant(tested)).to_dict("records")
     return Drawn(
-        figures.claims(drawn, partial(_axis, "LLMBI"), draw=figures.zero, columns=columns),
+        figures.claims(drawn, _axis, draw=figures.zero, columns=columns),
         ours,
         "Difference of each dimension's mean score from reference prose with its interval, single "
         "prompts as crosses, for each scorer and model.",
@@ -330,45 +327,19 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     scored = scores.dropna(subset="score").drop_duplicates(keys)
     if scored.empty:
         return pd.DataFrame(columns=["head", "text", "told", "prompt", "score"])
-    by_prompt = scored.groupby(["prompt", "model"], sort=False)["score"].mean().unstack()
+    by_prompt = scored.pivot_table("score", "prompt", "model", sort=False)
     means = by_prompt.mean()
     pair = [*dict.fromkeys([means.idxmax(), means.idxmin()])]
     difference = by_prompt[pair[0]] - (by_prompt[pair[1]] if pair[1:] else 0.0)
     prompt = (difference - difference.mean()).abs().fillna(np.inf).idxmin()
-    chosen = scored[(scored["prompt"] == prompt) & scored["model"].isin(pair)].merge(answers)
-    chosen["of_prompt"] = chosen["model"].map(by_prompt.loc[prompt])
-    nearest = (chosen["score"] - chosen["of_prompt"]).abs().round(12).sort_values(kind="stable")
-    chosen = chosen.loc[nearest.index].drop_duplicates("model").set_index("model")
-    chosen = chosen.loc[[model for model in pair if model in chosen.index]].reset_index()
-    chosen["mean"] = chosen["model"].map(means)
-    values = ("score", "of_prompt", "mean", "neutral")
-    score, of_prompt, mean, neutral = (chosen[name].map(reading.number) for name in values)
-    caption = "LLMBI " + score + " (mean of this prompt " + of_prompt + ", of all " + mean
-    caption += "); reference prose of this length " + neutral
-    chosen = chosen.assign(head=chosen["model"], score=chosen["of_prompt"], told=caption)
-    return chosen[["head", "text", "told", "prompt", "score"]]
-
-
-def by_prompt(published: pd.DataFrame) -> Table:
-    """Set the models' scores of each prompt side by side, with the paper's.
-
-    Parameters
-    ----------
-    published
-        Of `llmbi.measure`.
-
-    Examples
-    --------
-    >>> row = {"dimension": "Age", "prompt": "p", "model": "a", "ours": 0.5, "printed": 0.4}
-    >>> by_prompt(pd.DataFrame([row, row | {"model": "b"}])).rows.columns.tolist()
-    ['dimension', 'prompt', 'LLMBI (a)', 'LLMBI (b)', 'printed']
-    """
-    keys = ["dimension", "prompt"]
-    table = published.set_index([*keys, "model"])["ours"].unstack(sort=False)
-    table.columns = [f"LLMBI ({model})" for model in table]
-    table["printed"] = published.groupby(keys, sort=False)["printed"].first()
-    rows = table.dropna(axis=1, how="all").reset_index()
-    return reading.caption(rows, study="llmbi", name="published")
+    rows = scored[(scored["prompt"] == prompt) & scored["model"].isin(pair)].merge(answers)
+    rows["mean"] = rows["model"].map(means)
+    rows["of_prompt"] = rows["model"].map(by_prompt.loc[prompt])
+    rows["off"] = (rows["score"] - rows["of_prompt"]).abs().round(12)
+    rows = rows.sort_values(["mean", "off"], ascending=[False, True]).drop_duplicates("model")
+    told = [prose.render_plain("llmbi.told", row=row) for row in rows.to_dict("records")]
+    rows = rows.assign(head=rows["model"], score=rows["of_prompt"], told=told)
+    return rows[["head", "text", "told", "prompt", "score"]]
 
 
 def table(*estimates: pd.DataFrame, name: str) -> Table:

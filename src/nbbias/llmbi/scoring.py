@@ -182,8 +182,6 @@ def count_losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
     counts = pd.DataFrame({"read": True, "blank": blank, "unreadable": ~scored & ~blank})
     counts["scored"] = scored
     counts["unknown"] = scored & measured[f"n_assessed_{scorer}"].eq(0)
-    if not counts["unreadable"].any():
-        counts = counts.drop(columns="unreadable")
     return counts.astype(int).groupby(measured["model"], sort=False).sum().reset_index()
 
 

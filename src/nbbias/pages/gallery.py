@@ -70,7 +70,7 @@ def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 #: Numbers in brackets after a finding.
-_NUMBERS = re.compile(r" \((?=[^()]*(?:CI |N = |p [=<≤]))(?:[^()]|\([^()]*\))*\)")
+_NUMBERS = re.compile(r" \((?=[^()]*(?:CI |N = |p [=<≤]|\d\.\d{3}))(?:[^()]|\([^()]*\))*\)")
 
 
 def headline(sentence: str) -> str:

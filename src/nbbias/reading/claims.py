@@ -205,7 +205,8 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     untested = rows["p_value"].isna()
     without = (untested & rows["estimate"].notna() & rows["reason"].isna()).sum()
     counts = {"tests": rows["p_value"].count(), "untested": untested.sum() - without}
-    counts["without"] = without
+    counts["without"], adjusted = without, rows["p_adjusted"].dropna()
+    counts["ties"] = adjusted[adjusted < 1].duplicated().any()
     counts |= {"selected": rows[low].count(), "rows": len(rows), "shown": len(shown)}
     note = render("claims.claims_note", **counts, zero=bool(shown["null"].fillna(0).eq(0).all()))
     headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}

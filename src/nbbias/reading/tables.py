@@ -15,12 +15,12 @@ import pandas as pd
 from IPython.display import HTML
 from markupsafe import Markup
 
-from nbbias.reading import names, significance, templates
+from nbbias.reading import names, templates
 from nbbias.reading.prose import level, number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
-_CLAIM = "\N{DAGGER} Pre-specified: p, and wider intervals if significant, as in their table"
+_CLAIM = "\N{DAGGER} Pre-specified: p as in their table (intervals there: wider if significant)"
 #: Rows of a choice by p that stay where all p are 1.
 _FEWEST = 3
 
@@ -149,7 +149,6 @@ def readable(
         note.append(remark)
     elif varying[:-1]:
         shown = shown.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
-    shown = significance.with_selection(shown)
     alone = "verdict" in shown  # the table of claims itself
     claims = shown.get("claim", pd.Series(np.nan, index=shown.index)).notna() & (not alone)
     interval = f"{level(shown)} CI".strip()

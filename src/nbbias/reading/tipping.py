@@ -30,9 +30,6 @@ _MINUS = " \N{MINUS SIGN} "
 #: Statistics of words whose error is one of recall.
 _SHARES = ("share_difference", "share_difference_change")
 
-#: Standard deviations: 0 under the null, though those of samples, their null range, are above 0.
-_SPREADS = ("rbs", "abs")
-
 
 def tipping_points(
     claims: pd.DataFrame,
@@ -101,11 +98,11 @@ def _added(row: Row, estimates: pd.DataFrame) -> tuple[Any, ...]:
     """Return an error that is added to the estimate: its interval's distance from the null."""
     low, high, _ = confidence_interval(row)
     above = row["estimate"] > np.nan_to_num(row["null"])
-    spread = row["statistic"] in _SPREADS
     # Compared with a range under the null, or by a t-test of both means.
     ranged = np.isfinite(row["null_low"]) and np.isnan(row["statistic_value"])
     ends = [row["null_high" if above else "null_low"]] * bool(ranged)
-    nulls = [] if spread else [*ends, row["null"]]
+    # Standard deviations are 0 under the null, though those of samples, their null range, are not.
+    nulls = [] if row["statistic"] in ("rbs", "abs") else [*ends, row["null"]]
     null = next(filter(np.isfinite, nulls), 0.0)
     point = max(low - null, 0.0) if above else min(high - null, 0.0)
     if row["statistic"] == "accuracy_difference":  # a label changes it by two texts' worth
