@@ -184,25 +184,19 @@ def test_a_comparison_that_half_the_fits_made_is_not_told() -> None:
 # --- families and chance ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("correction", ["holm", "fdr_bh"])
-def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
+def test_the_family_is_all_rows_of_a_statistic() -> None:
     rng = np.random.default_rng(1)
     parts = [
         scores_of(list(rng.normal(0, 0.2, 20)), list(rng.normal(s, 0.2, 20)), model=m)
         for m, s in (("m", -0.2), ("n", 0.0), ("o", -0.05))
     ]
-    table = compare.compare(
-        [level_of(pd.concat(parts))], {"x": ["a", "b"]}, correction=correction
-    ).estimates
+    table = compare.compare([level_of(pd.concat(parts))], {"x": ["a", "b"]}).estimates
     own = table[table["statistic"] == "mean_difference_change"]
     p = own["p_value"].to_numpy()
     assert len(p) == 6
-    if correction == "fdr_bh":
-        expected = scipy_stats.false_discovery_control(p)
-    else:
-        order = np.argsort(p)
-        expected = np.empty(6)
-        expected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(6, 0, -1)), 1)
+    order = np.argsort(p)
+    expected = np.empty(6)
+    expected[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(6, 0, -1)), 1)
     assert own["p_adjusted"].to_numpy() == pytest.approx(expected)
 
 
@@ -269,7 +263,6 @@ def test_student_s_p_values_are_those_published() -> None:
     ("given", "told"),
     [
         ({"neutral_prompt": "biased"}, "is the neutral prompt already"),
-        ({"correction": "bonferroni"}, "holm"),
         ({"biased_promt": "x"}, "biased_promt"),
         ({"biases": ["gender", "race"]}, "focus: name the group of race"),
         ({"biased_prompt": ""}, "at least 1 character"),

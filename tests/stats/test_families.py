@@ -19,18 +19,18 @@ def table(p: list[float], **columns: list) -> pd.DataFrame:
     return pd.DataFrame({"p_value": p, **columns})
 
 
-@given(ROWS, st.sampled_from(["holm", "fdr_bh"]))
+@given(ROWS)
 @settings(max_examples=40, deadline=None)
 def test_each_family_is_corrected_as_statsmodels_does_a_gap_being_one_too(
-    rows: list[tuple], method: str
+    rows: list[tuple],
 ) -> None:
     p, names = map(list, zip(*rows, strict=True))
-    found = stats.adjust(table(p, task=names), family=["task"], method=method)
+    found = stats.adjust(table(p, task=names), family=["task"])
     assert found.loc[np.isnan(p), "p_adjusted"].isna().all()
     for name in set(names):
         own = found[[one == name for one in names]].dropna(subset=["p_value"])
         if len(own):
-            expected = multipletests(own["p_value"], method=method)[1]
+            expected = multipletests(own["p_value"], method="holm")[1]
             assert own["p_adjusted"].tolist() == pytest.approx(expected)
 
 

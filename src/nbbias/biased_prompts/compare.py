@@ -37,7 +37,6 @@ def compare(
     neutral: str = "neutral",
     biased: str = "biased",
     confidence: float = stats.CONFIDENCE,
-    correction: str = "holm",
 ) -> tables.Estimated:
     """Compare the answers to two prompts, at every level that was measured.
 
@@ -53,14 +52,14 @@ def compare(
         since at the word and document levels the other is its mirror image.
     neutral, biased
         The two values of `prompt`; every change is `biased` less `neutral`.
-    confidence, correction
-        Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over all rows of a measure and tested
-        statistic.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
     tables.Estimated
-        ESTIMATES, and the articles' values behind the means of words and tone (topics are fitted
+        ESTIMATES, with Holm's correction over all rows of a measure and tested statistic, and the
+        articles' values behind the means of words and tone (topics are fitted
         anew in every run, and have no common unit). By source, model, measure, bias, instrument
         and group; N counts articles (repeated answers to one are pooled). For prejudice an article
         counts for a group as in the news study: at the word level its original has words of the
@@ -108,7 +107,7 @@ def compare(
     ]
     result = tables.estimates_and_units(rows, study=STUDY, confidence=confidence)
     family, where = ["measure", "statistic"], {"statistic": TESTED}
-    table = stats.adjust(result.estimates, family=family, where=where, method=correction)
+    table = stats.adjust(result.estimates, family=family, where=where)
     for level in levels:
         table = tables.with_chance(table, level.chance)
     return result._replace(estimates=table)

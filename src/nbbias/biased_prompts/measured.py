@@ -214,7 +214,6 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
         "confidence": chosen.confidence,
     }
     prompts_flagged = corpus.classify_prompts(texts.originals, seed=chosen.seed, **settings)
-    settings["correction"] = chosen.correction
     lexicon = texts.read.lexicon
     named = refusing.headline_groups(texts.originals, lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 from pydantic import Field, model_validator
 
@@ -56,9 +56,6 @@ class BiasedPrompts(news.params.News):
     )
     n_topics: news.params.TopicNumbers = Field([12])
     topic_fits: news.params.TopicFits = 3
-    correction: Literal["holm", "fdr_bh"] = Field(
-        "holm", description="correction over a family: holm (family-wise) or fdr_bh"
-    )
 
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what the instruments of tone need, and what tells refusals from answers.

@@ -194,7 +194,6 @@ def rates(
     neutral: str = "neutral",
     biased: str = "biased",
     confidence: float = stats.CONFIDENCE,
-    correction: str = "holm",
 ) -> tables.Estimated:
     """Estimate how often models refuse.
 
@@ -207,8 +206,8 @@ def rates(
         The table of `headline_groups`, for the rates by whom a headline names.
     neutral, biased
         The two values of `prompt` that are compared.
-    confidence, correction
-        Level of the intervals; ``"holm"`` or ``"fdr_bh"``.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
@@ -276,7 +275,7 @@ def rates(
         rows, study=STUDY, measure="refusal", instrument=instrument, confidence=confidence
     )
     where = {"statistic": TESTED}
-    table = stats.adjust(result.estimates, family=["statistic"], where=where, method=correction)
+    table = stats.adjust(result.estimates, family=["statistic"], where=where)
     return result._replace(estimates=table)
 
 

@@ -24,10 +24,9 @@ def adjust(
     *,
     family: Sequence[str | pd.Series] = (),
     where: Where | None = None,
-    method: str = "holm",
     mirror: str | None = None,
 ) -> pd.DataFrame:
-    """Adjust the p-values of a table for the number of tests in each family.
+    """Adjust the p-values of a table by Holm's method for the number of tests in each family.
 
     Parameters
     ----------
@@ -39,9 +38,6 @@ def adjust(
     where
         Rows that are tested: column → its value or values, or a Series of bool. The others keep
         their values. None: all.
-    method
-        ``"holm"`` (family-wise error) or ``"fdr_bh"`` (false discovery rate), as statsmodels names
-        them.
     mirror
         Column whose two values, where a bias of a family has just two, are mirror images of one
         test: the first is tested, and its p-value stands for both.
@@ -87,7 +83,7 @@ def adjust(
         p = p.mask(is_image & values.notna())
     least = rows.get("p_least", pd.Series(np.nan, rows.index)).astype(float).fillna(0.0)
     adjusted, least = (
-        column.groupby(number).transform(lambda part: _adjust_family(part.to_numpy(), method))
+        column.groupby(number).transform(lambda part: _adjust_family(part.to_numpy()))
         for column in (p, least.where(p.notna()))
     )
     if mirror is not None:
@@ -116,17 +112,14 @@ def _select(rows: pd.DataFrame, where: Where | None) -> pd.Series:
     return selected
 
 
-def _adjust_family(p_values: np.ndarray, method: str) -> np.ndarray:
-    """Adjust the p-values of one family; NaN stay NaN and do not count."""
+def _adjust_family(p_values: np.ndarray) -> np.ndarray:
+    """Adjust the p-values of one family by Holm's method; NaN stay NaN and do not count."""
     adjusted, tested = np.full(len(p_values), np.nan), ~np.isnan(p_values)
     p = p_values[tested]
-    if method == "fdr_bh":
-        adjusted[tested] = stats.false_discovery_control(p) if len(p) else p
-    else:
-        # statsmodels' multipletests collects garbage at every call: most of a study's time.
-        order = np.argsort(p)
-        steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-        adjusted[np.flatnonzero(tested)[order]] = np.minimum(steps, 1.0)
+    # statsmodels' multipletests collects garbage at every call: most of a study's time.
+    order = np.argsort(p)
+    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    adjusted[np.flatnonzero(tested)[order]] = np.minimum(steps, 1.0)
     return adjusted
 
 
