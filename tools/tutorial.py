@@ -16,7 +16,7 @@ from playwright.sync_api import sync_playwright
 FOLDER = Path(__file__).parents[1] / "docs/tutorial"
 #: What the numbers of the picture stand at, in the order of the tutorial's list.
 PARTS = (
-    *(".lead > p.plain", ".lead > ul", ".texts", ".key figure"),
+    *(".texts", ".lead > p.plain", ".lead > ul", ".key figure"),
     *(".key .numbers", ".card", ".lead > details"),
 )
 _NUMBER = """([selector, number]) => {
