@@ -195,7 +195,7 @@ def test_prejudice_is_what_a_plain_loop_counts(groups: int) -> None:
             assert (share["ci_low"], share["ci_high"]) == pytest.approx(
                 proportion_confint(len(falls), named, method="wilson"), abs=1e-12
             )
-            assert (extent["n"], extent["n_lost"]) == (len(falls), 30 - named)
+            assert (extent["n"], extent["n_lost"]) == (len(falls), 30 - len(falls))
             assert extent["estimate"] == pytest.approx(float(sum(falls) / len(falls)))
 
 
