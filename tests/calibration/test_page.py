@@ -142,7 +142,7 @@ def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     assert all(reading.names.calibrated(of, measure, name, "instead") for of, measure, name in keys)
     tests = table[table["n"] == 400]
     many = (tests["power_largest"] >= 0.8).sum()
-    assert f"; at N = 400, {many} (" in sentences.power(table)
+    assert f" and {many} at N = 400 (" in sentences.power(table)
     assert f" of {len(sentences.exclude_failing(tests, full))} tests" in sentences.power(
         sentences.exclude_failing(table, full)
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, shipped_power
-from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose
 
@@ -42,13 +41,13 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
     >>> found.plain[0].partition(",")[0], found.numbers["n"].tolist()
-    ('Of 23 confidence intervals (95%)', [1500, 800])
+    ('Of 23 intervals', [1500, 800])
     """
     summary = summarize(rows)
     detected = f"{power(exclude_failing(shipped_power(), rows))}."
     return Lead(
         plain=(" ".join(summary[:2]), detected),
-        technical=" ".join([*summary, detected, prose.render("calibration.rule")]),
+        technical=" ".join([*summary, detected]),
         figure="errors",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
@@ -153,32 +152,24 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     --------
     >>> from nbbias import calibration
     >>> summarize(calibration.shipped())[1]
-    'Of 20 tests, 9 kept false positives below 10% in every scenario; three ... 7% in at least...
+    'Of 20 tests, 9 are adequate, 3 fail and 8 are undecided.'
     """
     sentences = []
     for what in ("interval", "test"):
         part = rows[rows["measure"] == what]
-        counts = {"adequate": ADEQUATE, "fail": FAILS, "undecided": ["undecided"]}
+        counts = {"adequate": ADEQUATE, "wide": ADEQUATE[1:]}
+        counts |= {"fail": FAILS, "undecided": ["undecided"]}
         numbers = {name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()}
         if len(part):
-            level = float(part["confidence"].iloc[0])
-            limits = {"low": level - TOLERANCE, "lowest": 2 * level - 1}
-            values = {"what": what, "level": level, "n": len(part), **limits, **numbers}
-            sentences.append(prose.render("calibration.verdicts", **values))
-    for row in _worst_family(rows).to_dict("records"):
-        sentences.append(prose.render("calibration.families", row=row))
-    return sentences or [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
-
-
-def _worst_family(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the row of the claims that err most often, with its share in place of its error."""
+            values = {"n": len(part), "lowest": 2 * part["confidence"].iloc[0] - 1, **numbers}
+            sentences.append(prose.render("calibration.verdicts", what=what, **values))
     families = rows[rows["measure"] == "family"]
-    worst = families.nlargest(1, "estimate")
-    shares = worst[["estimate", "ci_low", "ci_high"]].add(1 - worst["confidence"], axis=0)
-    worst = worst.assign(**shares, study_name=worst["source"].map(names.study))
-    undecided = (families["verdict"] == "undecided").sum()
-    runs = prose.count_range(families["n"])
-    return worst.assign(of=len(families), undecided=undecided, runs=runs)
+    for row in families.nlargest(1, "worst").to_dict("records"):
+        largest, level = families["estimate"].max(), 1 - row["confidence"]
+        values = {"share": largest + level, "worst": row["worst"] + level, "n": row["worst_n"]}
+        values |= {"of": len(families), "adequate": families["verdict"].isin(ADEQUATE).sum()}
+        sentences.append(prose.render("calibration.families", **values))
+    return sentences or [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
 
 
 def _card(table: pd.DataFrame) -> dict[str, str]:

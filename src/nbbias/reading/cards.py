@@ -50,6 +50,7 @@ def calibrated(study: str | None = None) -> Table:
         "verdict": rows["verdict"],
         "n": rows["n"],
         "worst": _written_out(rows.loc[:, "worst":"at"], "{:.1%} [{:.1%}, {:.1%}; N = {}] ({})"),
+        "bound": rows["bound"].map("{:.1%}".format),
     }
     return caption(pd.DataFrame(columns), study="cards", name="calibrated")
 
