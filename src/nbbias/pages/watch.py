@@ -91,7 +91,7 @@ def watch(runs: Path, anchors: Path | None = None, *, margin: float | None = Non
         "untested": untested,
         "settings": list(settings.loc[varying, "name"].unique()),
     }
-    confidence = float(last.manifest["parameters"].get("confidence", 0.95))
+    confidence = float(last.manifest["parameters"].get("confidence", tables.CONFIDENCE))
     threshold = float(np.log10(len(claims) / stats.alpha(confidence)))
     rows: list[Row] = []
     for claim in claims.to_dict("records"):

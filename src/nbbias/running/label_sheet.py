@@ -102,7 +102,7 @@ def write_sheet(
         else:
             sheet, accuracy = news.measured.label(chosen, out, words=words, sentences=sentences)
     tables.write(out.resolve(), tables.csv(sheet))  # behind a link, which stays
-    return out, sheet[mine], accuracy
+    return out, sheet[mine], accuracy.assign(confidence=chosen.confidence)
 
 
 def draw_round(
@@ -193,13 +193,14 @@ def readable(accuracy: pd.DataFrame) -> pd.DataFrame:
     if not by_round:
         accuracy = accuracy[accuracy["estimate"].notna() & (accuracy["side"] == "both")]
     table = accuracy.rename(columns={"cell": "model", "n": "labels"})
-    table["share (95% CI)"] = [
+    share = f"share ({100 * table['confidence'].max():.4g}% CI)"
+    table[share] = [
         f"{row.estimate:.2f} ({row.ci_low:.2f} to {row.ci_high:.2f})" if row.labels else None
         for row in table.itertuples()
     ]
     if not by_round:
-        return table.filter(["bias", "group", "of", "statistic", "share (95% CI)", "labels"])
+        return table.filter(["bias", "group", "of", "statistic", share, "labels"])
     table["width"] = (table["ci_high"] - table["ci_low"]).map("{:.3f}".format, na_action="ignore")
     table["agreement"] = table["agreement"].map("{:.0%}".format, na_action="ignore")
-    shown = ["model", "share (95% CI)", "width", "labels", "agreement", "status"]
+    shown = ["model", share, "width", "labels", "agreement", "status"]
     return table[shown].dropna(axis=1, how="all").fillna("")
