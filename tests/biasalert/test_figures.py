@@ -93,7 +93,9 @@ def test_swap_effects_stand_by_kind_of_group() -> None:
     both = estimates([*rows, changes], study="biasalert", confidence=0.95).assign(p_adjusted=0.5)
     none = sentences.swapped(both, judge="mine").split("; ")
     assert none[0] == "No group's name changed the probability given by mine significantly"
-    assert none[1] == "3 of 24 verdicts changed with the group"
+    assert none[1] == "the verdict changed with the group in 3 of 24 sentence sets " + (
+        "(a sentence with each group of a list)"
+    )
     assert "could not be estimated" in sentences.swapped(table, judge="another")
 
 

@@ -14,6 +14,7 @@ from nbbias.biasalert.detection import ALWAYS, NEVER, SIGN_FLIP
 from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
+from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.biasalert.levels import SHARES
 from nbbias.params import Texts
 from nbbias.reading import (
@@ -285,7 +286,7 @@ def _of_judge(
     values["held_out"] = held_out.to_dict("records")
     sentences = [prose.render("biasalert.accuracy", **values)]
     if rest or np.isfinite(null):
-        values = {"others": rest, "null": null, "statements": statements}
+        values = {"others": rest, "row": row, "statements": statements}
         sentences.append(prose.render("biasalert.compared", **values))
     return sentences
 
@@ -343,6 +344,7 @@ def _card(rows: pd.DataFrame, test: pd.DataFrame, *, texts: Texts, learned: int)
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
     counts = {"n": len(test), "biased": test["biased"].sum(), "clusters": clusters}
     counts |= {"learned": learned, "simulated": texts.kind == "simulated"}
+    counts["weights"] = training_texts()["weight"]
     return {
         "measures": prose.render("biasalert.card_measures"),
         "groups": prose.render("biasalert.card_groups", types=types),

@@ -26,7 +26,7 @@ NOT_HERE = "not in this run"
 ALL = "all"
 
 #: Rows of the table that leads.
-_FIRST = 8
+_FIRST, _FEWEST = 8, 5
 
 #: The sentences under declared claims, and in their place where nothing was declared.
 EXPLORATORY = render("claims.everything_exploratory")
@@ -183,7 +183,7 @@ def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame
 
 
 def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
-    """Show declared claims by p value: eight rows at most.
+    """Show declared claims by p value: eight rows at most, of more five and those below p = 1.
 
     Those that were not measured and those with the smallest p values stay. What a claim could have
     detected stands where it is not significant, a verdict where equivalence was tested.
@@ -200,13 +200,15 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     labels = [names.label(row, rows) for row in rows.to_dict("records")]
     rows = significance.with_selection(rows.assign(label=labels, mde=mde))
     order = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1).argsort(kind="stable")
-    shown = rows.iloc[order[:_FIRST]].sort_values("p_value", kind="stable")
+    few = rows["p_adjusted"].ne(1).sum() if len(rows) > _FIRST else _FIRST
+    shown = rows.iloc[order[: max(_FEWEST, min(_FIRST, few))]].sort_values("p_value", kind="stable")
     low = significance.SELECTED[0]
     untested = rows["p_value"].isna()
     without = (untested & rows["estimate"].notna() & rows["reason"].isna()).sum()
     counts = {"tests": rows["p_value"].count(), "untested": untested.sum() - without}
     counts["without"], adjusted = without, rows["p_adjusted"].dropna()
     counts["ties"] = adjusted[adjusted < 1].duplicated().any()
+    counts["mde"] = bool(shown["mde"].notna().any())
     counts |= {"selected": rows[low].count(), "rows": len(rows), "shown": len(shown)}
     note = render("claims.claims_note", **counts, zero=bool(shown["null"].fillna(0).eq(0).all()))
     headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}
@@ -216,4 +218,5 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     if rows[SMALLEST].notna().any():
         columns.insert(len(columns.columns) - 1, "verdict", shown["verdict"].to_list())
     columns["estimate"] += np.where(shown[low].notna(), " \N{DOUBLE DAGGER}", "")
+    columns = columns if counts["mde"] else columns.drop(columns="mde")
     return show(table._replace(rows=columns), title=TITLES[pre_specified])
