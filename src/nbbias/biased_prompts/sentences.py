@@ -70,11 +70,17 @@ def lead(
     first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    both = [_render("limits", recorded=recorded, **_accuracy())] if len(refused) else []
+    counts = answers.loc[answers["prompt"] == prompts["neutral"], "refused"].agg(["sum", "count"])
+    values = {"recorded": recorded, "k": counts["sum"], "n": counts["count"], **_accuracy()}
+    keys = ["model", "source", "prompt"]
+    rows = estimates[estimates["statistic"] == f"{_REFUSES}_corrected"].merge(refused[keys])
+    values["corrected"] = [names.scaled(row) for row in rows.to_dict("records")]
+    both = [_render("limits", **values)] if len(refused) else []
     named = significance.significant(estimates[estimates["statistic"] == _BY_HEADLINE])
     named = named.drop_duplicates("bias").to_dict("records")
     exploratory = [_by_headline(row, estimates) for row in named]
-    known = declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
+    detectable = declared.assign(mde=significance.minimum_detectable_effect(declared))
+    known = detectable.iloc[:0] if truth is None else detectable.merge(truth)
     plain = (first, *rest, *exploratory, *both, *phrases.missed(known))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
@@ -182,7 +188,12 @@ def result(estimates: pd.DataFrame, name: str) -> str:
     of = {"refusals": [_REFUSES, _BY_HEADLINE], "by headline": [_BY_HEADLINE]}
     rows = estimates[estimates["statistic"].isin(of[name])] if name in of else _effects(estimates)
     what, none, untested = (_render(part, of=name) for part in ("changed", "unchanged", "untested"))
-    return phrases.heading(rows, what=what, none=none, untested=untested)
+    named, more = significance.significant(rows[rows["statistic"] == _BY_HEADLINE]), ""
+    if name == "refusals" and named["group"].nunique() == 1 and named["estimate"].gt(0).all():
+        rows = rows[rows["statistic"] == _REFUSES]
+        values = {"models": [*named["model"]], "people": names.people(named["group"].iloc[0])}
+        more = _render("selective", only=len(named) < len(significance.significant(rows)), **values)
+    return phrases.heading(rows, what=what, none=none, untested=untested) + more
 
 
 def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:

@@ -12,8 +12,8 @@ from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]
 
-#: A rate as detected, and from labels.
-_ENDS = ("", TWO_PHASE, DISPUTED)
+#: A rate as detected, corrected for the detector's errors, and from labels.
+_ENDS = ("", "_corrected", TWO_PHASE, DISPUTED)
 
 #: Of each table of estimates, its statistics.
 STATISTICS = {
@@ -66,7 +66,8 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     """
     rows = estimates[estimates["statistic"].isin(STATISTICS[name])]
     if name == "refusals":  # of groups: as detected, where any headline was refused
-        rows = rows[rows["group"].isna() | rows["estimate"].gt(0)]
+        shown = rows.groupby(_KEYS, dropna=False)["estimate"].transform("max").gt(0)
+        rows = rows[rows["group"].isna() | shown]
     else:
         rows = news.claims.first_instrument(rows)
     column = rows["statistic"]

@@ -33,6 +33,7 @@ _DIVISIONS = 2000
 _BETWEEN = "no prompt has measured answers to both versions"
 _WITHIN = "no prompt has two measured answers to each of both versions"
 _ALIKE = "all answers have the same value"
+_NOBODY = "nobody was refused"
 
 Row = dict[str, Any]
 
@@ -99,7 +100,7 @@ def estimates(
         | {"instrument": instruments[measure]}
         for model, bias, part, pair in pairs
         for measure, values in features.items()
-        for row in _compare(part, values, pair, inference, signed=measure != EMBEDDING)
+        for row in _compare(part, values, pair, inference, measure)
     ]
     result = tables.estimates_and_units(
         rows, study="counterfactual", confidence=inference.confidence
@@ -130,10 +131,11 @@ def _compare(
     values: np.ndarray,
     pair: tuple[str, str],
     inference: InferenceSettings,
-    *,
-    signed: bool,
+    measure: str,
 ) -> Iterator[Row]:
     """Yield the rows of two groups by one measure."""
+    signed, answers = measure != EMBEDDING, part.index[part["group"].isin(pair)]
+    nobody = {"reason": _NOBODY} if measure == "refusal" and not values[answers].any() else {}
     rng = np.random.default_rng(inference.seed)
     prompts = part["unit"].unique()
     table = pd.DataFrame(np.nan, index=prompts, columns=["between", "within", "difference"])
@@ -167,7 +169,7 @@ def _compare(
         null = flips @ differences / max(len(differences), 1)
         row = _mean(table["difference"], level, _BETWEEN)
         row |= _test(table["difference"], null, level, two_sided=True)
-        yield {"statistic": "difference", "test": SIGN_FLIP, **row}
+        yield {"statistic": "difference", "test": SIGN_FLIP, **row, **nobody}
 
 
 def _average(rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:

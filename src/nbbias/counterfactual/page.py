@@ -27,6 +27,9 @@ _DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
 #: What a row of `distances` is of.
 _PAIR = ["model", "group"]
 
+#: What marks stand for; effects on other measures were simulated on no scale of theirs.
+_LEGEND = {"line": "no difference", "truth": "simulated value (refusal rate only)"}
+
 #: Measures of which a lead states a difference, and differences that a heading names.
 _STATED, _NAMED = 3, 6
 
@@ -63,7 +66,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     further = [(label(row), Markup(phrases.signed(row))) for row in more]
     where = [*dict.fromkeys(names.measure(row) for row in untested.to_dict("records"))]
     said = {"further": further, "where": where, "reason": phrases.commonest_reason(untested)}
-    others = _render("others", **n, **said)
+    others = _render("others", **n, **said, artefact=_artefact(rows, texts.kind == "simulated"))
     first = [_sentence(row, scores) for row in stated.to_dict("records")]
     plain = list(filter(None, [*first, others]))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
@@ -88,6 +91,11 @@ def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
         share = stats.clustered_share(refused, units, confidence=row["confidence"])
         shares.append((names.people(group), share))
     return _render("refused", shares=shares, level=row["confidence"], prompts=row["n"])
+
+
+def _artefact(rows: pd.DataFrame, simulated: bool) -> str:
+    """Say what the sample's differences in toxicity are, where the fallback scores it."""
+    return _render("artefact") * (simulated and rows["instrument"].str.contains("not Detox").any())
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -200,11 +208,12 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
     excess = bool((rows["statistic"] == "excess_distance").any())
     said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
+    said["artefact"] = _artefact(rows, simulated)
     scales = prose.render_plain("counterfactual.scales", **said)
     counts = {"k": len(significant), "n": len(tested)}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
-        figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
+        figures.claims(shown, _axis, by=by, words=_LEGEND, columns=4),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
         without_markdown(title),

@@ -59,7 +59,7 @@ STUDY = params.Study(
         "simulated",
         "Two effects were simulated, both in uneven-writer: 25% of its sentences about women and "
         "75% of those about men are praise; it refuses 25% of answers about Black people, "
-        "including in prompts that compare women with men. Differences in toxicity are artefacts "
+        "also in prompts where only gender varies. Differences in toxicity are artefacts "
         "of the fallback scorer (not Detoxify), which scores neutral text above praise.",
     ),
     main_estimates=(

@@ -315,7 +315,8 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
             if np.isfinite(row.get(low, np.nan)):
                 ax.plot([row[low], row[high]], [y, y], color=colour, lw=lw, zorder=3)
         if np.isfinite(row.get("truth", np.nan)):
-            ax.plot(row["truth"], y - 0.28, "d", mfc=PAPER, mec=INK, ms=4, label="simulated value")
+            label = words.get("truth", "simulated value")
+            ax.plot(row["truth"], y - 0.28, "d", mfc=PAPER, mec=INK, ms=4, label=label)
         if np.isfinite(row["estimate"]):
             marker, mfc = "ox"[kind == "printed"], colour if row.get("significant", True) else PAPER
             ax.plot(row["estimate"], y, marker, color=colour, mfc=mfc, ms=size, zorder=4)

@@ -199,8 +199,9 @@ def missed(rows: pd.DataFrame) -> list[str]:
         return []
     rows = rows[rows["truth"].fillna(0).ne(0) & rows["estimate"].notna()]
     simulated = [
-        (names.measure(row), row["model"], *map(Markup, true_and_estimated(row)))
+        (names.measure(row), row["model"], *map(Markup, (*true_and_estimated(row), mde)))
         for row in rows[~significance.is_significant(rows)].to_dict("records")
+        for mde in [size_range(row, pd.Series(row.get("mde"), dtype=float))]
     ]
     return [render("claims.missed", rows=simulated, n=len(rows))] if len(rows) else []
 

@@ -100,7 +100,8 @@ def _missed(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
     if truth is None or truth.empty:
         return []
     simulated = truth.rename(columns={"simulated": "truth"})
-    rows = declared[declared["statistic"].isin(LEADS.values())]
+    rows = declared.assign(mde=significance.minimum_detectable_effect(declared))
+    rows = rows[rows["statistic"].isin(LEADS.values())]
     return phrases.missed(rows.merge(simulated[["model", "measure", "bias", "group", "truth"]]))
 
 
@@ -146,13 +147,16 @@ def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
 def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
     rows = leading_rows(estimates, measure)
-    people = significance.significant(rows)["group"].drop_duplicates().map(names.people)
+    found = significance.significant(rows)
+    if measure == "document" and len(found):
+        models = found["model"].unique()
+        return render("news.subject", models=models, only=len(models) < rows["model"].nunique())
+    people = found["group"].drop_duplicates().map(names.people)
     none, untested = (
         render(f"news.{of}", measure=measure) for of in ("none_significant", "untested")
     )
     what = Markup(render("news.differed", measure=measure, people=[*people]))
-    subject = render("news.subject") if measure == "document" and len(people) else ""
-    return phrases.heading(rows, what=what, none=none, untested=untested) + subject
+    return phrases.heading(rows, what=what, none=none, untested=untested)
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
