@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import scipy.stats
 from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fitting
+from nbbias.tables import read_shipped_table
 from nbbias.text import annotate, lexicons
 from nbbias.text.topics import infer_topic
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study, topic_estimates
@@ -332,3 +334,10 @@ def test_numbers_of_topics_that_texts_or_words_are_too_few_for_are_not_tried() -
     only = fits.number(read, candidates=[3, 50], seed=1)
     assert fits.number(few_words(), candidates=[4, 8], seed=1).n_topics == 4
     assert only.n_topics == 3 and only.tried["reason"].tolist() == [fits.ONLY, fits.TOO_FEW]
+
+
+def test_the_notebook_says_how_often_intervals_of_topics_cover_in_the_worst_scenario() -> None:
+    rows = read_shipped_table("calibration.csv").query("statistic == 'share_difference'")
+    worst = rows.query("measure == 'documents' and rate == 'coverage'")["worst"].item()
+    notebook = (Path(__file__).parents[2] / "notebooks/news_bias.ipynb").read_text("utf-8")
+    assert f"coverage was {worst:.1%} in the worst" in notebook

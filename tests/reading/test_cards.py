@@ -51,6 +51,6 @@ def test_shares_stand_with_their_intervals_and_the_worst() -> None:
     assert table["found"].tolist() == found
     assert table["worst"].tolist() == [
         f"{row['worst']:.1%} [{row['worst_low']:.1%}, {row['worst_high']:.1%}; "
-        f"{row['worst_n']} studies] ({row['at']})"
+        f"{row['worst_n']} runs] ({row['at']})"
         for row in rows
     ]

@@ -70,11 +70,11 @@ def lead(
     first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    counts = answers.loc[answers["prompt"] == prompts["neutral"], "refused"].agg(["sum", "count"])
-    values = {"recorded": recorded, "k": counts["sum"], "n": counts["count"], **_accuracy()}
-    keys = ["model", "source", "prompt"]
-    rows = estimates[estimates["statistic"] == f"{_REFUSES}_corrected"].merge(refused[keys])
-    values["corrected"] = [names.scaled(row) for row in rows.to_dict("records")]
+    asked = answers.loc[answers["prompt"] == prompts["neutral"], "refused"]
+    corrected = estimates[estimates["statistic"] == f"{_REFUSES}_corrected"]
+    corrected = corrected.merge(refused[["model", "source", "prompt"]]).to_dict("records")
+    values = {"recorded": recorded, "k": asked.sum(), "n": asked.count(), **_accuracy()}
+    values["corrected"] = [*map(names.scaled, corrected)]
     both = [_render("limits", **values)] if len(refused) else []
     named = significance.significant(estimates[estimates["statistic"] == _BY_HEADLINE])
     named = named.drop_duplicates("bias").to_dict("records")

@@ -95,7 +95,8 @@ def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
 
 def _artefact(rows: pd.DataFrame, simulated: bool) -> str:
     """Say what the sample's differences in toxicity are, where the fallback scores it."""
-    return _render("artefact") * (simulated and rows["instrument"].str.contains("not Detox").any())
+    fallback = rows["instrument"].str.contains("not Detoxify").any()
+    return _render("artefact") if simulated and fallback else ""
 
 
 def _render(macro: str, **values: Any) -> str:

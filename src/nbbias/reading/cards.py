@@ -49,7 +49,7 @@ def calibrated(study: str | None = None) -> Table:
         "found": _written_out(rows[["share", "low", "high"]], "{:.1%} [{:.1%}, {:.1%}]"),
         "verdict": rows["verdict"],
         "n": rows["n"],
-        "worst": _written_out(rows.loc[:, "worst":"at"], "{:.1%} [{:.1%}, {:.1%}; {} studies] ({})"),
+        "worst": _written_out(rows.loc[:, "worst":"at"], "{:.1%} [{:.1%}, {:.1%}; {} runs] ({})"),
         "bound": rows["bound"].map("{:.1%}".format),
     }
     return caption(pd.DataFrame(columns), study="cards", name="calibrated")
