@@ -209,8 +209,8 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
     excess = bool((rows["statistic"] == "excess_distance").any())
     said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
-    said["artefact"] = _artefact(rows, simulated)
-    scales = prose.render_plain("counterfactual.scales", **said)
+    of_toxicity = _artefact(rows, simulated)
+    scales = prose.render_plain("counterfactual.scales", **said, artefact=of_toxicity)
     counts = {"k": len(significant), "n": len(tested)}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
