@@ -67,12 +67,15 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
 def test_headings(golden: Golden) -> None:
     anova = {"statistic": "anova", "statistic_value": 0.4, "n": 6, "df": 3.0}
     anova |= {"instrument": "TextBlob 0.20.1"}
-    first = rows_of(PLAIN, WARM, APART | anova)
+    mean = anova | {"statistic": "dimension_mean", "n": 2}
+    first = rows_of(PLAIN, WARM, APART | anova, APART | mean)
     tables_of = [first.assign(p_value=p) for p in (0.01, 0.7, np.nan)]
     by_second = [table.assign(instrument="VADER 3.3.2") for table in tables_of]
     says = {
-        "dimensions": list(map(page.dimensions, tables_of)),
-        "by two scorers": [page.dimensions(tables_of[1], table) for table in by_second],
+        "dimensions": [line for table in tables_of for line in page.dimensions(table)],
+        "by two scorers": [
+            line for table in by_second for line in page.dimensions(tables_of[1], table)
+        ],
     }
     golden("llmbi_headings", says)
 
@@ -106,17 +109,17 @@ def test_a_second_scorer_that_decides_otherwise_is_said_and_leads() -> None:
     )
 
 
-def test_the_example_is_the_prompt_whose_means_differ_as_the_models_do() -> None:
+def test_the_example_is_of_answers_that_score_as_the_models_do() -> None:
     keys = [(model, prompt, n) for model in "ab" for prompt in "pqr" for n in (1, 2)]
     answers = pd.DataFrame(keys, columns=["model", "prompt", "sample"])
     answers["text"] = answers.agg(lambda row: f"{row.model}{row.prompt}{row['sample']}", axis=1)
-    # Means of a and b by prompt: (0, 1), (0, 2), (0, 3); answers of p and r differ by 2.
+    # Means of a and b: 0 and 2; the answers of b to q are nearest to that.
     scores = answers.drop(columns="text").assign(neutral=0.4)
-    scores["score"] = [0, 0, 0, 0, 0, 0, 0, 2, 1.75, 2.25, 2, 4]
+    scores["score"] = [0, 0, 0, 0, 0, 0, 0.5, 1.5, 1.75, 2.25, 2.5, 3.5]
     shown = page.typical(answers, scores)
     assert shown["prompt"].unique().tolist() == ["q"]
     assert shown["text"].tolist() == ["bq1", "aq1"]
-    assert shown["score"].tolist() == [2.0, 0.0]
+    assert shown["score"].tolist() == [1.75, 0.0]
 
 
 def test_the_lower_model_is_named_second_whichever_was_taken_away() -> None:

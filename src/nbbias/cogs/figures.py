@@ -67,13 +67,14 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         columns=2,
     )
     titles = [sentences.title(chosen, name) for name in chosen["statistic"].unique()]
+    df = prose.count_range(compared(scores)["df"].dropna().round())
     return Drawn(
         figure,
         rows,
         "Distances of identities' texts to the default texts, and shares of identities in judges' "
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
-        _caption(rows, "both"),
+        _caption(rows, "both") + (f" Denominator df of p: {df}." if df else ""),
     )
 
 

@@ -60,12 +60,12 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
-        values["df"] = Markup(count_range(both["df"].dropna().round().astype(int)))
         sentences.append(prose.render("cogs.units", **values, fixed=fixed, selected=selected))
     with_parts = pd.concat([both, shown[shown["statistic"].isin(PARTS.values())]])
     missed = truth(with_parts, None).to_dict("records") if texts.kind == "simulated" else []
+    found = prose.render("cogs.missed", rows=missed, tests=both["test"], task=estimates["task"])
     others = prose.render("cogs.others", rows=[_others(half) for half in scores])
-    sentences += filter(None, (others, prose.render("cogs.missed", rows=missed, n=len(both))))
+    sentences += [found or others] * bool(found or others)
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
         worst = both["test"].astype("str").str.endswith(WORST).any()

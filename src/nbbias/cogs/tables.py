@@ -95,11 +95,6 @@ def score_parts(score: Mapping[str, Any], estimates: pd.DataFrame) -> pd.DataFra
 # --- the suite and the answers -------------------------------------------------------------------
 
 
-def prompts(asked: pd.DataFrame) -> pd.DataFrame:
-    """Select a default prompt of `cogs.suite.prompts`, and one with an identity of each axis."""
-    return asked.drop_duplicates("axis")[["task", "theme", "axis", "identity", "prompt"]]
-
-
 def example(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Return the first default text of a model, and those with an identity for the same prompt.
 
@@ -174,21 +169,22 @@ STATISTICS = {
 def of(estimates: pd.DataFrame, name: str) -> Table:
     """Return some estimates as a table for readers: of one statistic, or of `STATISTICS`.
 
-    N counts instances; of judges, all writers together are shown.
+    N counts instances; of judges, all writers together are shown. Beside p of the RBS
+    is that of the paper's test.
     """
     of_writers = estimates["measure"].isin(OF_WRITERS).any()
     judge = ["evaluator"] * ("agreement" not in {*estimates["measure"]})
     who = ["model", "prompt"] if of_writers else judge
     labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNITS}
     labels |= dict(reading.caption(estimates, study="cogs", name=name).labels or {})
-    return reading.readable(
-        estimates if of_writers else pooled(estimates),
-        [*who, "bias", "task", *["statistic"] * (name in STATISTICS), "group"],
-        statistics=STATISTICS.get(name, [name]),
-        rows=None,
-        words=("cogs", name),
-        labels=labels,
-    )
+    rows = estimates if of_writers else pooled(estimates)
+    keys = [*who, "bias", "task", *["statistic"] * (name in STATISTICS), "group"]
+    options: dict[str, Any] = {"rows": None, "words": ("cogs", name), "labels": labels}
+    table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
+    if name == "rbs" and (anova := rows[rows["statistic"] == "anova"])["p_adjusted"].notna().any():
+        paper = reading.readable(anova, keys, **options).rows["p_adjusted"]
+        table = table._replace(rows=table.rows.assign(p_value=paper))
+    return table
 
 
 def people(agreement: pd.DataFrame, compared: pd.DataFrame) -> Table:

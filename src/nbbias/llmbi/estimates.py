@@ -31,6 +31,9 @@ Row = dict[str, Any]
 #: A mean, its standard error, and the degrees of freedom of that.
 _Mean = tuple[float, float, float]
 
+#: What grows with the number of dimensions where their terms add up, and by what.
+_WEIGHED = {"score": "weighted_bias", "most": "weight", "weight": "weight"}
+
 _SILENT = "a dimension has no scored answer"
 
 
@@ -96,14 +99,15 @@ def estimates(
     ('plain-register', 18, True)
     """
     level = inference.confidence
+    factor = formula.get("lambda_factor", 1.5)
+    scores = scores.assign(most=scores["penalty"] + scores["weight"] + factor)
     whole = _weigh(scores, aggregation)
     whole = whole.assign(pool=scoring.neutral_pools(whole, reference, **formula))
     with_prose = scores.assign(pool=scoring.neutral_pools(scores, reference, **formula))
     rows = [*_index_rows(whole, "", level), *_dimensions(with_prose, level)]
     if swaps is not None:
         b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
-        swap = whole["weight"] * swaps[f"swap_{b}"]
-        swap += formula.get("lambda_factor", 1.5) * swaps[f"swap_{s}"]
+        swap = whole["weight"] * swaps[f"swap_{b}"] + factor * swaps[f"swap_{s}"]
         for part, values in stats.decompose(whole["score"], swap).items():
             rows += _index_rows(whole.assign(score=values), part, level) if part else []
     of: Row = {"study": "llmbi", "measure": "llmbi", "instrument": scores["instrument"].iloc[0]}
@@ -120,8 +124,7 @@ def _weigh(scores: pd.DataFrame, aggregation: str) -> pd.DataFrame:
     if aggregation == "mean":
         return scores
     factor = scores.groupby("model")["dimension"].transform("nunique")
-    score = scores["score"] + (factor - 1) * scores["weighted_bias"]
-    return scores.assign(weight=factor * scores["weight"], score=score)
+    return scores.assign(**{a: scores[a] + (factor - 1) * scores[b] for a, b in _WEIGHED.items()})
 
 
 def _index_rows(scores: pd.DataFrame, part: str, confidence: float) -> Iterator[Row]:
@@ -209,7 +212,8 @@ def _compare(
     in_prompt = scored.groupby(["dimension", "prompt"])["score"].transform("size")
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
     expected = scoring.prose(list(scored["pool"]), (1 / in_prompt / in_dimension).to_numpy())
-    options: dict[str, Any] = {"minimum": answers["penalty"].min(), "ratio": ratio}
+    most = answers.groupby("dimension")["most"].mean().mean()
+    options: dict[str, Any] = {"minimum": answers["penalty"].min(), "maximum": most, "ratio": ratio}
     result = scoring.compare_with_prose(*estimate, expected, confidence=confidence, **options)
     reasons = {
         _SILENT: np.isnan(estimate[0]),

@@ -165,8 +165,8 @@ def example(typical: pd.DataFrame) -> str:
     return prose.render("llmbi.example", answers=typical.to_dict("records"))
 
 
-def dimensions(*estimates: pd.DataFrame) -> str:
-    """Say by which scorer the index depends on the dimension: the heading of its section.
+def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
+    r"""Say whether dimensions can be ranked, the heading of its section, and the tests by scorer.
 
     Parameters
     ----------
@@ -177,15 +177,18 @@ def dimensions(*estimates: pd.DataFrame) -> str:
     --------
     >>> row = {"model": "a", "statistic": "anova", "statistic_value": 0.4, "p_value": 0.7}
     >>> row |= {"confidence": 0.95, "n": 6, "df": 2.0, "instrument": "TextBlob 0.20.1"}
-    >>> dimensions(pd.DataFrame([row]))
-    'By TextBlob, dimensions did not differ significantly in a (p = .700)'
+    >>> rows = pd.DataFrame([row, row | {"statistic": "dimension_mean", "n": 2}])
+    >>> print(*dimensions(rows), sep="\n")
+    Two prompts per dimension do not support a ranking
+    By TextBlob, dimensions did not differ significantly in a (p = .700).
     """
     rows = pd.concat(estimates).replace({"instrument": _VERSION}, "", regex=True)
+    prompts = rows.loc[rows["statistic"] == "dimension_mean", "n"].max()
     rows = rows[(rows["statistic"] == "anova") & rows["p_value"].notna()]
-    significant = stats.is_significant(rows["p_value"], rows["confidence"])
-    rows = rows.assign(differs=significant, df_between=rows["n"] - rows["df"] - 1)
-    changed = rows.groupby("model")["differs"].nunique().gt(1).any()
-    return prose.render("llmbi.dimensions", rows=rows.to_dict("records"), changed=changed)
+    rows = rows.assign(differs=stats.is_significant(rows["p_value"], rows["confidence"]))
+    by_all = rows.groupby("model")["differs"].all()
+    ranking = prose.render("llmbi.ranking", n=prompts, models=[*by_all[by_all].index])
+    return ranking, prose.render("llmbi.dimensions", rows=rows.to_dict("records"))
 
 
 def by_scorer(results: Results) -> str:
@@ -291,7 +294,7 @@ def plot_dimensions(*estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
         "prompts as crosses, for each scorer and model.",
         prose.render_plain("llmbi.means", rows=tested),
         figures.caption(ours, f"differences from {_PROSE}", of="prompts a dimension")
-        + " Lines are not adjusted, and end at the lowest possible score. Crosses: single prompts.",
+        + " Lines are not adjusted, and end at the scale's limits. Crosses: single prompts.",
     )
 
 
@@ -311,9 +314,8 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        For `reading.markup.quotes`, with `prompt` and `score`, the prompt's mean: an answer of
-        each of the two to the prompt whose mean scores differ most nearly as on average; of one
-        model, that nearest to its mean. Of several answers, that nearest to the prompt's mean.
+        For `reading.markup.quotes`, with `prompt` and `score`: an answer of
+        each of the two to the prompt at which their scores are nearest to the models' means.
 
     Examples
     --------
@@ -327,19 +329,16 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     scored = scores.dropna(subset="score").drop_duplicates(keys)
     if scored.empty:
         return pd.DataFrame(columns=["head", "text", "told", "prompt", "score"])
-    by_prompt = scored.pivot_table("score", "prompt", "model", sort=False)
-    means = by_prompt.mean()
+    means = scored.groupby(["model", "prompt"])["score"].mean().groupby("model").mean()
     pair = [*dict.fromkeys([means.idxmax(), means.idxmin()])]
-    difference = by_prompt[pair[0]] - (by_prompt[pair[1]] if pair[1:] else 0.0)
-    prompt = (difference - difference.mean()).abs().fillna(np.inf).idxmin()
-    rows = scored[(scored["prompt"] == prompt) & scored["model"].isin(pair)].merge(answers)
+    rows = scored[scored["model"].isin(pair)].merge(answers)
     rows["mean"] = rows["model"].map(means)
-    rows["of_prompt"] = rows["model"].map(by_prompt.loc[prompt])
-    rows["off"] = (rows["score"] - rows["of_prompt"]).abs().round(12)
-    rows = rows.sort_values(["mean", "off"], ascending=[False, True]).drop_duplicates("model")
+    rows["off"] = (rows["score"] - rows["mean"]).abs().round(12)
+    rows = rows.sort_values("off", kind="stable").drop_duplicates(keys[:2])
+    off = rows.groupby("prompt")["off"].sum(min_count=len(pair)).fillna(np.inf)
+    rows = rows[rows["prompt"] == off.idxmin()].sort_values("mean", ascending=False)
     told = [prose.render_plain("llmbi.told", row=row) for row in rows.to_dict("records")]
-    rows = rows.assign(head=rows["model"], score=rows["of_prompt"], told=told)
-    return rows[["head", "text", "told", "prompt", "score"]]
+    return rows.assign(head=rows["model"], told=told)[["head", "text", "told", "prompt", "score"]]
 
 
 def table(*estimates: pd.DataFrame, name: str) -> Table:

@@ -477,6 +477,7 @@ def compare_with_prose(
     prose: Prose,
     *,
     minimum: float,
+    maximum: float = np.inf,
     ratio: bool,
     confidence: float,
 ) -> dict[str, float]:
@@ -490,6 +491,8 @@ def compare_with_prose(
         Of `prose`.
     minimum
         What no score is below: the penalty.
+    maximum
+        What no score is above: the penalty and the weights of both terms, whose sizes end at 1.
     ratio
         Whether what exceeds the minimum is compared by its logarithm, by which a skewed mean is
         nearer to normal; else as it is.
@@ -499,7 +502,8 @@ def compare_with_prose(
     Returns
     -------
     dict
-        `ci_low`, `ci_high`, the interval of the difference from prose, added to the mean of prose;
+        `ci_low`, `ci_high`, the interval of the difference from prose, added to the mean of prose
+        and cut to the scale;
         `null`, and the range outside which the estimate differs significantly from it;
         `statistic_value`, `df` and `p_value` of a t-test. All count both the prompts and the texts
         of the prose as samples; the degrees of freedom are those of the prompts, the fewer ones.
@@ -537,7 +541,7 @@ def compare_with_prose(
             of_answers, of_prose = q * error, q * prose.error
             spread = np.maximum(prose.mean + q * both, minimum)
     half = np.hypot(of_answers, np.nan_to_num(of_prose[::-1], posinf=np.inf))
-    ends = np.maximum(estimate + np.sign(q) * half, minimum)
+    ends = np.clip(estimate + np.sign(q) * half, minimum, maximum)
     if not np.isfinite(value):
         value, spread = np.nan, np.full(2, np.nan)
     names = ("ci_low", "ci_high", "null_low", "null_high")
