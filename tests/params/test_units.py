@@ -46,6 +46,8 @@ def means_are_the_estimates(run: Path, stem: str) -> pd.DataFrame:
     keys = list(tables.UNIT_KEYS)
     units, estimates = (tables.saved_table(run, name) for name in ("units", "estimates"))
     assert units is not None and estimates is not None
+    if (others := tables.saved_table(run, "second_scorer")) is not None:
+        estimates = pd.concat([estimates, others[estimates.columns]], ignore_index=True)
     for table in (units, estimates):
         table[keys] = table[keys].astype(object).where(table[keys].notna(), "")
     assert not units.duplicated([*keys, "unit"]).any()

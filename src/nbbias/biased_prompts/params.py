@@ -100,7 +100,7 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Under the biased prompt all but 'unmoved' name women less; "
-        "'guarded' refuses most, 'selective' most about women.",
+        "'guarded' and 'selective' (women) refuse.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),

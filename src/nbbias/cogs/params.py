@@ -148,8 +148,8 @@ STUDY = params.Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.Texts(
         "simulated",
-        "No model or person wrote or judged anything. even-writer, content-judge, "
-        "position-judge and persons 1 and 2 treat identities alike by construction.",
+        "By construction, even-writer, content-judge, position-judge and persons 1 and 2 treat "
+        "identities alike.",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
