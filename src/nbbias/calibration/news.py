@@ -94,7 +94,7 @@ def _true_omission(design: Design) -> float:
 
 
 def tone_shift(sample: Corpus, group: str, confidence: float) -> Row:
-    """Estimate a group's shift of tone beyond neutral sentences: `news.tone`, answers pooled.
+    """Estimate a group's shift of tone relative to neutral sentences: `news.tone`, answers pooled.
 
     Neither interval nor test where too few shifts are not 0.
     """

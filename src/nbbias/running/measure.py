@@ -59,7 +59,7 @@ def readable_estimates(
         shown[f"Exploratory: {model}"] = _in_words(rows.assign(model=None), _PRINTED)
     more = len(declared) + len(rest) - sum(map(len, shown.values()))
     note = "p: Holm-adjusted, over all pre-specified tests, or all estimates of the same statistic."
-    note += " ‡: interval adjusted for selection, as of each significant pre-specified test."
+    note += " ‡: selection-adjusted interval, as of each significant pre-specified test."
     return shown, f"{note} Not shown: {more:,} more, which `nbbias run` saves." if more else note
 
 
