@@ -190,3 +190,30 @@ def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:
     assert shown.loc["leaning-writer", "simulated"] == "men, straight people"
     assert shown["missed"].to_dict() == {"leaning-writer": "straight people", "position-judge": ""}
     assert shown["false_positives"].to_dict() == {"leaning-writer": 1, "position-judge": 0}
+
+
+def test_orders_names_the_largest_differences_whatever_their_direction() -> None:
+    values = {"a": (0.1, 0.11), "b": (0.1, 0.3), "c": (0.1, 0.5)}
+    rows = [
+        {"model": "all", "evaluator": who, "bias": "race", "statistic": name, "estimate": value}
+        for who, both in values.items()
+        for name, value in zip(("abs", "abs_raw"), both, strict=True)
+    ]
+    said = sentences.orders(pd.DataFrame(rows))
+    assert said.endswith("c, race (0.500 and 0.100) and b, race (0.300 and 0.100).")
+
+
+def test_agreement_without_a_test_is_neither_detected_nor_missed() -> None:
+    row = {"statistic": "fleiss_kappa", "bias": "race", "estimate": 0.4, "null_high": 0.1, "n": 2}
+    rows = tables.estimates([row], study="cogs", confidence=0.95)
+    assert sentences.agreed(rows).startswith("Agreement of people could not be tested")
+
+
+def test_the_papers_p_stands_beside_the_score_of_its_axis() -> None:
+    row = {"measure": "rbs", "model": "m", "statistic": "rbs", "estimate": 0.1, "p_adjusted": 0.4}
+    scores = [row | {"bias": "gender", "group": "man"}, row | {"bias": "race", "group": "Black"}]
+    paper = row | {"statistic": "anova", "bias": "race", "p_adjusted": 0.03}
+    table = tables.estimates([*scores, paper], study="cogs", confidence=0.95)
+    shown = cogs_tables.of(table, "rbs").rows.set_index("bias")["p_value"]
+    assert shown["race"] == 0.03
+    assert np.isnan(shown["gender"])

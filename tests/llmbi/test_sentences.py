@@ -161,3 +161,15 @@ def test_the_minimum_detectable_difference_by_hand() -> None:
     # first of three that are corrected together.
     size = 0.11 / t.ppf(0.975, 17) * (t.ppf(1 - 0.025 / 3, 17) + t.ppf(0.8, 17))
     assert f"power: {size:.2f})" in shown(second)
+
+
+def test_a_ranking_needs_differences_by_each_scorer() -> None:
+    row = {"model": "a", "statistic": "anova", "statistic_value": 2.0, "confidence": 0.95}
+    row |= {"n": 90, "df": 81.0, "instrument": "TextBlob 0.20.1", "p_value": 0.01}
+    means = {"statistic": "dimension_mean", "p_value": np.nan}
+    first = pd.DataFrame([row, row | means | {"n": 10}])
+    untested = pd.DataFrame([row | {"instrument": "VADER 3.3.2", "p_value": np.nan}])
+    assert page.dimensions(first)[0] == "Dimensions differ significantly by each scorer in a"
+    assert page.dimensions(first, untested)[0].startswith("No ranking of dimensions is supported")
+    blank = first.assign(n=0, p_value=np.nan)
+    assert page.dimensions(blank)[0] == "No dimension was measured"

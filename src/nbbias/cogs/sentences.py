@@ -194,8 +194,10 @@ def orders(estimates: pd.DataFrame) -> str:
     """
     table = pooled(estimates).pivot_table("estimate", ["evaluator", "bias"], "statistic")
     table = table.reindex(columns=["abs", "abs_raw"]).dropna()
-    table = table.loc[(table["abs"] - table["abs_raw"]).sort_values().index].reset_index()
-    return prose.render("cogs.orders", rows=table.iloc[[0, -1][: len(table)]].to_dict("records"))
+    differ = (table["abs"] - table["abs_raw"]).abs().nlargest(2)
+    return prose.render(
+        "cogs.orders", rows=table.loc[differ.index].reset_index().to_dict("records")
+    )
 
 
 def alike(estimates: pd.DataFrame) -> str:
@@ -243,9 +245,10 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     values: dict[str, Any] = {"of": len(rows), "level": level(rows), "simulated": simulated}
+    values["tested"] = rows["p_adjusted"].notna().any()
     values |= {name: [rows[name].min(), rows[name].max()] for name in ("estimate", "df")}
     axes = {"above": rows["estimate"] > rows["null_high"]}
     axes["significant"] = significance.is_significant(rows)
     values |= {name: [*rows.loc[where, "bias"]] for name, where in axes.items()}
-    random = [f"{name}s" for name in FACETS if f"{name}s" in "".join(rows["test"].head(1))]
+    random = [f"{name}s" for name in FACETS if f"{name}s" in "".join(rows["test"].dropna().head(1))]
     return prose.render("cogs.agreed", random=random, **values)

@@ -182,7 +182,10 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     options: dict[str, Any] = {"rows": None, "words": ("cogs", name), "labels": labels}
     table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
     if name == "rbs" and (anova := rows[rows["statistic"] == "anova"])["p_adjusted"].notna().any():
-        paper = reading.readable(anova, keys, **options).rows["p_adjusted"]
+        on = ["model", "prompt", "bias", "task"]
+        scores = rows[rows["statistic"] == name].drop(columns="p_adjusted")
+        by_paper = scores.merge(anova[[*on, "p_adjusted"]], how="left", on=on)
+        paper = reading.readable(by_paper, keys, **options).rows["p_adjusted"]
         table = table._replace(rows=table.rows.assign(p_value=paper))
     return table
 

@@ -18,6 +18,9 @@ from nbbias.tables.escape import markdown as escape
 if TYPE_CHECKING:
     from nbbias.llmbi.measured import Results
 
+#: The size of polarity, at most 1, above which scores are near the maximum.
+_NEAR = 0.9
+
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"
 _MINUS = " \N{MINUS SIGN} reference prose"
@@ -186,9 +189,27 @@ def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
     prompts = rows.loc[rows["statistic"] == "dimension_mean", "n"].max()
     rows = rows[(rows["statistic"] == "anova") & rows["p_value"].notna()]
     rows = rows.assign(differs=stats.is_significant(rows["p_value"], rows["confidence"]))
-    by_all = rows.groupby("model")["differs"].all()
+    by_all = rows.groupby("model")["differs"].sum() == len(estimates)
     ranking = prose.render("llmbi.ranking", n=prompts, models=[*by_all[by_all].index])
     return ranking, prose.render("llmbi.dimensions", rows=rows.to_dict("records"))
+
+
+def saturated(results: Results) -> str:
+    """Say in which models most scores by the second scorer are near the maximum of its scale.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> saturated(llmbi.measure(draws=100)).partition(" by ")[0]
+    'Most scores'
+    """
+    tested = results.second_scorer.query("statistic == 'anova'").dropna(subset="p_value")
+    sizes = results.scores.groupby("model", sort=False)["polarity_second"].agg(
+        lambda polarity: polarity.abs().median()
+    )
+    near = [model for model in sizes.index[sizes > _NEAR] if model in {*tested["model"]}]
+    scorer = results.second_scorer["instrument"].iloc[0]
+    return prose.render("llmbi.saturated", scorer=scorer, models=near)
 
 
 def by_scorer(results: Results) -> str:
