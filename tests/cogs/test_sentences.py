@@ -173,8 +173,8 @@ def test_titles_and_headings_say_what_the_tables_show_as_significant() -> None:
             assert (judge in named, judge in rest) == (who.any(), not who.any())
     placed = sentences.heading(estimates, "position").replace("\\", "")
     assert placed == (
-        "Two judges favoured position 1; in a single fixed order, position bias can mimic or hide a "
-        "preference for an identity"
+        "Two judges favoured position 1; in a single fixed order, position bias can mimic or "
+        "hide a preference for an identity"
     )
 
 

@@ -134,7 +134,7 @@ def fill_templates() -> pd.DataFrame:
 
 
 def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
-    """Estimate how far the name of each group moves each judge, and how many verdicts it changes.
+    """Estimate each group's swap effect on each judge, and the share of verdicts it changes.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
     DataFrame
         ESTIMATES by `judge`, `bias` and `group`: ``swap_effect``, the mean of the judge's
         probability (of its verdict, where it gives none) less the mean over the groups of the
-        bias, in [-1, 1], above 0 where a sentence is held for more biased as it names this group;
+        bias, in [-1, 1], above 0 where naming this group raises it;
         N counts sentences; one-sample t, Holm over the groups of a judge. By `judge` and `bias`:
         ``verdict_changes``, the share of sentences whose verdict depends on the group, without a
         test.

@@ -103,8 +103,8 @@ def read_texts(
     -------
     (DataFrame, DataFrame)
         LABELLED, with `comment_id` (near-duplicates, and the sample's texts about one group, share
-        it) and `split` (``"train"``, ``"test"``, or ``"left out"`` for texts to learn from with a
-        near-duplicate to be tested); and the rows of the files that are not among them: `file`,
+        it) and `split` (``"train"``, ``"test"``, or ``"left out"`` for training texts with a
+        near-duplicate among the test texts); and the excluded rows of the files: `file`,
         `reason`, `n`.
 
     Examples

@@ -430,9 +430,9 @@ def estimate_differences(
         ESTIMATES, one row per pair; `judge` is ``"first − second"``, `statistic`
         ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right: the judge
         that stands later in the judgements; `null` 0.
-        N counts the texts that both judged, `n_lost` the others. Interval (of texts that share
-        clusters none where they differ in fewer than five) and test: `compared`; Holm over all
-        pairs. And UNITS.
+        N counts the texts that both judged, `n_lost` the others. Interval and test: `compared`
+        (no interval where texts share clusters and fewer than five clusters differ); Holm over
+        all pairs. And UNITS.
     """
     cases, clusters = match_verdicts(judgements, labelled)
     rows = []

@@ -133,7 +133,7 @@ def paired(estimates: pd.DataFrame) -> str:
 
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say on which sentences a judge errs more, or less, often than on others: a heading."""
+    """Return a heading: on which sentences a judge errs more, or less, often than on others."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
     unlike = significance.significant(rows).sort_values("estimate", ascending=False)
@@ -144,7 +144,7 @@ def erring(estimates: pd.DataFrame, *, judge: str) -> str:
 
 
 def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say between which groups a judge's probability differs, and how many verdicts: a heading."""
+    """Return a heading: between which groups a judge's probability and verdicts differ."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     effects = rows[rows["statistic"] == "swap_effect"].sort_values("estimate")
     differ = effects[effects["bias"].isin(significance.significant(effects)["bias"])]
@@ -217,9 +217,9 @@ def lead(
     texts
         Where the texts are from.
     n_train
-        How many texts classifiers learned from.
+        Number of texts on which classifiers were trained.
     n_statements
-        How many statements the knowledge base has.
+        Number of statements in the knowledge base.
     estimates
         ESTIMATES with the judge's errors on checks.
     """

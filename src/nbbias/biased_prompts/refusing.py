@@ -451,7 +451,7 @@ def _difference(
     if not observed.any() and not rest.any():
         return result.without_test("no headline was refused"), np.nan
     refused = int(observed.sum() + rest.sum())
-    chances = hypergeom(n, refused, len(observed)).pmf(np.arange(len(observed) + 1))
-    p = stats.exact_p(chances, int(observed.sum()))
+    probabilities = hypergeom(n, refused, len(observed)).pmf(np.arange(len(observed) + 1))
+    p = stats.exact_p(probabilities, int(observed.sum()))
     result = result.replace(p_value=p["p_value"], statistic_value=np.nan, reason=None)
     return result, p["p_least"]

@@ -152,12 +152,12 @@ def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By `study`, `measure`, `statistic`, `unit`, `n`: `effect`, the size at which the mean power
-        over scenarios and groups passes 80%, its probit on a straight line between the simulated
-        sizes (as of a test of a mean), NaN where none of them reaches it; `largest` and `smallest`,
-        the mean true effects of these settings over scenarios, with `power_largest` and
-        `power_smallest`; of the smallest, among significant estimates, `wrong_sign` and
-        `exaggeration`.
+        By `study`, `measure`, `statistic`, `unit`, `n`: `effect`, the effect at which the mean
+        power over scenarios and groups reaches 80%, in the unit of the estimate. The probit of
+        the power is interpolated linearly between simulated effects; NaN where no effect reaches
+        80%. `smallest` and `largest`: the smallest and largest simulated effect (means over
+        scenarios), with `power_smallest` and `power_largest`. `wrong_sign` and `exaggeration`:
+        errors of sign and magnitude of significant estimates, at the smallest effect.
 
     Examples
     --------
@@ -219,18 +219,20 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         (without an effect), and its `nominal` level; the `share` found, with `low` and `high`, the
         `verdict` on it, and `n`, what it is a share of; the `worst` share over scenarios and
         numbers of units, where that was (`at`), what it is a share of (`worst_n`), and its
-        interval, corrected for how many it is the worst of (Bonferroni); and the `bound`, the worst
-        share in any of them that its own interval allows. The worst measures of a rate come first.
+        interval, Bonferroni-corrected for the number of scenarios and numbers of units; and the
+        `bound`, the worst limit of any scenario's own interval. The worst measures of a rate come
+        first.
 
     Notes
     -----
-    Verdicts, in this order: ``fails``, on average or ``in one scenario``, where the whole interval
-    of the average or of the worst is beyond the tolerance; ``adequate`` where no part of that of
-    the average is, and the bound is not beyond twice the nominal error rate, ``(conservative)``
-    where all of it is on the safe side by more than the tolerance; else ``undecided``.
+    Verdicts, in this order. ``fails``: the whole interval over all scenarios is beyond the
+    tolerance, or that of the worst scenario (``in one scenario``). ``adequate``: the whole interval
+    over all scenarios is within the tolerance, and `bound` is within twice the nominal error rate;
+    ``(conservative)`` if this interval is on the safe side by more than the tolerance. Otherwise
+    ``undecided``.
 
-    That some scenario fails is one of many alternatives, hence the correction. That every scenario
-    holds is an intersection-union test, which needs none (Berger 1982).
+    ``fails`` selects the worst of many scenarios, so its interval is corrected. ``adequate`` needs
+    every scenario to hold: an intersection-union test, without correction (Berger 1982).
 
     Examples
     --------

@@ -27,7 +27,7 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
-    """Return what a page begins with: which measures are adequate, and what is detected.
+    """Return the lead of a page: which measures are adequate, and which effects are detected.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ def split(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def usable(rows: pd.DataFrame) -> str:
-    """Say how many intervals and tests are adequate, of those that do not fail (`split`)."""
+    """Return how many of the intervals and tests that do not fail are adequate (`split`)."""
     adequate = rows["verdict"].isin(ADEQUATE).groupby(rows["measure"])
     counts = {what: (int(part.sum()), len(part)) for what, part in adequate}
     return prose.render("calibration.usable", **counts)
 
 
 def warning(rows: pd.DataFrame) -> str:
-    """Say how many intervals fail, over all scenarios or in one, and which covers least.
+    """Return a sentence: how many intervals fail, and which has the lowest coverage.
 
     Examples
     --------

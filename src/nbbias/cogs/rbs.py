@@ -260,7 +260,7 @@ def rbs(
         - ``baseline``: mean distance of two answers to the default prompt itself, where it was
           asked more than once: a distance at the baseline is what sampling alone gives;
         - ``difference``: of two identities (`group` tells which is taken from which), paired;
-          `effect_size` is Cohen's d. Test and interval are of the worst case, as those of ``rbs``,
+          `effect_size` is Cohen's d. Test and interval assume the worst case, as for ``rbs``,
           where answers of some identities are missing (`cogs.spread.spread_rows`);
         - ``anova``: across identities as the paper tests, see `cogs.spread.as_published`.
 
@@ -330,7 +330,7 @@ def _differences(values: pd.DataFrame, **options: Any) -> Iterator[Row]:
 
 
 def _worst_case(values: pd.DataFrame, pair: tuple[Any, Any], row: Row, **options: Any) -> Row:
-    """Return interval and test of a difference with missing answers at either end of the others."""
+    """Return interval and test of a difference with missing answers at their extreme values."""
     there = values.dropna(how="all")
     if not there.isna().any(axis=None) or np.isnan(row["p_value"]):
         return {}

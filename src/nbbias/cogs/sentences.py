@@ -92,7 +92,7 @@ def _tasks(estimates: pd.DataFrame) -> str:
 
 
 def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> tuple[str, str]:
-    """Say which identity is closest or chosen most, and what the scores that lead are."""
+    """Return which identity is closest or chosen most, and the leading scores."""
     name = half["statistic"].iloc[0]
     rows = leading(significance.significant(half)).assign(people=people_of).to_dict("records")
     score = prose.render("cogs.score", name=name, rows=rows)
@@ -111,7 +111,7 @@ def people_of(rows: pd.DataFrame) -> pd.Series:
 
 
 def _others(half: pd.DataFrame) -> dict[str, Any]:
-    """Count the scores that do not lead, and say what those not significant could detect."""
+    """Count the other scores; return minimum detectable differences of those not significant."""
     significant = significance.is_significant(half)
     rest = half[~significant & half["p_adjusted"].notna()]
     return {
@@ -183,7 +183,7 @@ def heading(estimates: pd.DataFrame, statistic: str) -> str:
 
 
 def orders(estimates: pd.DataFrame) -> str:
-    """Say for which judges the paper's order and counterbalanced orders give the most unlike ABS.
+    """Return where the ABS in the paper's order differs most from the counterbalanced ABS.
 
     Examples
     --------

@@ -34,10 +34,10 @@ _DISTANCES = ("distance", "diversity")
 _TESTED = ("statistic_value", "df", "p_value", "effect_size")
 
 ALIKE = "identities differ alike in every task-theme pair: no interval"
-#: What a test's name ends with where answers are missing for some identities.
+#: Suffix of a test's name where answers are missing for some identities.
 WORST = ", worst case of missing answers"
 
-#: Steps to the centre of means that may lie between two ends.
+#: Iterations that find the centre of column means, each of which lies between two limits.
 _STEPS = 50
 
 FEW = f"fewer than three {UNITS} have all identities: no interval and no test"
@@ -90,7 +90,7 @@ def spread_rows(
         where every instance chose alike, as in `_unanimous`. Then each column: `group`, its mean
         with its interval (`stats.crossed_mean`), and the `values` that it is of; `null`, the mean
         over all columns, against which it is tested. Where there is nothing to estimate, NaN with a
-        `reason`. Where instances lack some identities alone, the spread's interval and test are of
+        `reason`. Where instances lack only some identities, the spread's interval and test assume
         the worst case (`_worst_case`); rows of columns take answers as missing at random.
     """
     options: dict[str, Any] = {"facets": facets, "confidence": confidence}
@@ -126,11 +126,12 @@ def spread_row(values: pd.DataFrame, *, part: str, facets: Sequence[str], confid
 
 
 def _worst_case(values: pd.DataFrame, row: Row, **options: Any) -> Row:
-    """Test a spread with the missing values that make columns most alike; widen its interval.
+    """Return test and interval of a spread, valid if answers are not missing at random.
 
-    An identity's answers may be missing for what they would have been: on average they lie as far
-    from the mean of their instance as some measured one does. The upper end of the interval is of
-    those that make columns differ most (bounds: Horowitz and Manski 2000, JASA 95(449)).
+    The mean of an identity's missing values, as deviations from the mean of their instance, may lie
+    anywhere within the range of measured deviations. The test and the lower limit use the values
+    that make columns most alike; the upper limit uses those that make them differ most (bounds:
+    Horowitz and Manski 2000, JASA 95(449)).
     """
     there = values.dropna(how="all")
     lost = there.isna().to_numpy()

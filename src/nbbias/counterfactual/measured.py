@@ -17,7 +17,12 @@ from nbbias.text import embeddings, sentiment, toxicity
 
 
 def check(chosen: Any) -> list[str]:
-    """Read the answers before a run starts; refuse what a run cannot be made of.
+    """Check answers, scorer, encoder and claims before a run starts; return exclusions.
+
+    Raises
+    ------
+    NbbiasError
+        Any of them cannot be used; the message lists every problem.
 
     Examples
     --------

@@ -27,7 +27,7 @@ _DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
 #: What a row of `distances` is of.
 _PAIR = ["model", "group"]
 
-#: What marks stand for; effects on other measures were simulated on no scale of theirs.
+#: Names of marks. Only refusal rates have a simulated value on their own scale.
 _LEGEND = {"line": "no difference", "truth": "simulated value (refusal rate only)"}
 
 #: Measures of which a lead states a difference, and differences that a heading names.
@@ -94,7 +94,7 @@ def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
 
 
 def _artefact(rows: pd.DataFrame, simulated: bool) -> str:
-    """Say what the sample's differences in toxicity are, where the fallback scores it."""
+    """Return what qualifies the sample's differences in toxicity by the fallback scorer, if any."""
     fallback = rows["instrument"].str.contains("not Detoxify").any()
     return _render("artefact") if simulated and fallback else ""
 

@@ -31,7 +31,7 @@ Row = dict[str, Any]
 #: A mean, its standard error, and the degrees of freedom of that.
 _Mean = tuple[float, float, float]
 
-#: What grows with the number of dimensions where their terms add up, and by what.
+#: Columns that a sum over dimensions multiplies, each with the column of its factor.
 _WEIGHED = {"score": "weighted_bias", "most": "weight", "weight": "weight"}
 
 _SILENT = "a dimension has no scored answer"

@@ -106,7 +106,7 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
 
 
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Choose three differences at most: from prose, and by both scorers or between models."""
+    """Return at most three differences: from reference prose, by both scorers or between models."""
     of_model = [rows[rows["model"].isin(second["model"].head(1))] for rows in (others, second)]
     chosen = phrases.leading([others, *(of_model if len(second) else [pairs])]).drop_duplicates()
     rows, both = chosen.to_dict("records"), len(second) > 0
@@ -115,7 +115,7 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame, second: pd.DataFrame) ->
 
 
 def _changed(results: Results) -> pd.DataFrame:
-    """Return the indices by the second scorer of which only one scorer finds a difference."""
+    """Return the second scorer's indices of models where only one scorer's is significant."""
     rows = pd.concat([results.estimates, results.second_scorer], ignore_index=True)
     rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
     significant = significance.is_significant(rows).rename("significant")
@@ -169,7 +169,7 @@ def example(typical: pd.DataFrame) -> str:
 
 
 def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
-    r"""Say whether dimensions can be ranked, the heading of its section, and the tests by scorer.
+    r"""Return a heading (whether dimensions can be ranked) and a sentence of tests by scorer.
 
     Parameters
     ----------

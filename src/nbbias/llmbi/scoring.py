@@ -490,9 +490,9 @@ def compare_with_prose(
     prose
         Of `prose`.
     minimum
-        What no score is below: the penalty.
+        Lower limit of scores: the penalty.
     maximum
-        What no score is above: the penalty and the weights of both terms, whose sizes end at 1.
+        Upper limit of scores: the penalty plus the weights of both terms, each at most 1.
     ratio
         Whether what exceeds the minimum is compared by its logarithm, by which a skewed mean is
         nearer to normal; else as it is.
@@ -503,7 +503,7 @@ def compare_with_prose(
     -------
     dict
         `ci_low`, `ci_high`, the interval of the difference from prose, added to the mean of prose
-        and cut to the scale;
+        and limited to the scale;
         `null`, and the range outside which the estimate differs significantly from it;
         `statistic_value`, `df` and `p_value` of a t-test. All count both the prompts and the texts
         of the prose as samples; the degrees of freedom are those of the prompts, the fewer ones.

@@ -205,12 +205,12 @@ def ratio(part: Any, whole: Any) -> Any:
 
 # --- prejudice --------------------------------------------------------------------------------
 
-# As Fang et al. (2024) count it: how often a text is worse for a group, and how much. Both are far
-# from 0 by chance alone: of any two texts one is worse, and the extent is a mean over units that
-# were selected for falling. So they are not tested against 0, and stand beside what they are when
-# answers and originals change places.
+# As Fang et al. (2024) define it: how often a text is worse for a group, and how much. Both differ
+# from 0 under the null: of any two texts one is worse, and the extent is a mean over units selected
+# for a decrease. So they are not tested against 0, but compared with their null value, in which
+# answers and originals are exchanged at random.
 
-#: Which way is worse for a group: toxicity rises, everything else falls.
+#: Sign of a change for the worse: toxicity rises (1); all else falls (-1, the default).
 WORSE = {"toxicity": 1}
 
 #: Statistics of prejudice.
@@ -218,7 +218,7 @@ PREJUDICE = ("prejudice_share", "prejudice_extent")
 
 
 def fell(change: Change, *, worse: int = -1) -> Change:
-    """Say of every change whether it is for the worse: 1, 0, or NaN where it does not count."""
+    """Return for each change whether it is for the worse: 1, 0, or NaN where it is missing."""
     return (change * worse > ROUNDING).where(change.notna()).astype(float)
 
 
@@ -237,25 +237,25 @@ def prejudice(
     ----------
     change
         Answer minus original, units by fits of topics (one column where nothing is fitted); NaN
-        where a unit does not count for the group.
+        where a unit is excluded for the group.
     group
-        Whose change it is.
+        Name of the group.
     inference
-        Level of the intervals; permutations behind the null, and their start.
+        Level of the intervals; number of permutations and seed of the null values.
     exchanged
-        What `change` is when answer and original change places; without it there is no null.
+        `change` with answer and original exchanged; without it there are no null values.
     worse
-        The bad direction: -1 where a change below 0 is, 1 where one above 0 is.
+        Sign of a change for the worse: -1 or 1.
     reach
-        The largest size that a change can have, which bounds the extent's interval.
+        Largest possible absolute change, which bounds the extent's interval.
 
     Returns
     -------
     list of dict
-        Rows of ESTIMATES. ``prejudice_share``: of the units that count, those with less of the
-        group, or a worse tone; Wilson interval. ``prejudice_extent``: mean change in just those.
-        `n_lost` are the other units, of the extent also those without such a change. The null is of
-        `permute_prejudice`. The share has its `values`, but for fits of topics.
+        Rows of ESTIMATES. ``prejudice_share``: share of units with a change for the worse (0 to 1);
+        Wilson interval. ``prejudice_extent``: mean change in these units. `n_lost` counts excluded
+        units; for the extent also those without such a change. Null values: `permute_prejudice`.
+        The share has its `values`, except for fits of topics.
 
     Examples
     --------
@@ -274,7 +274,7 @@ def prejudice(
         {"statistic": kind, "group": group, **row, "n_lost": len(change) - row["n"]}
         for kind, row in zip(PREJUDICE, (share, extent), strict=True)
     ]
-    if change.columns.name != "seed":  # topics of a fit are no other fit's
+    if change.columns.name != "seed":  # topics differ between fits
         table[0]["values"] = down.iloc[:, 0]
     if exchanged is None or not share["n"]:
         return table
@@ -289,17 +289,17 @@ def permute_prejudice(
     inference: stats.InferenceSettings,
     worse: int = -1,
 ) -> dict[str, dict[str, float]]:
-    """Return what share and extent of prejudice are when answer and original change places.
+    """Return null values of share and extent of prejudice: answers and originals exchanged.
 
-    In each permutation every unit is exchanged or not with even odds, alike in all fits.
+    Each permutation exchanges every unit with probability 1/2, the same units in all fits.
 
     Parameters
     ----------
     change, exchanged
-        Answer minus original as they are, and after the exchange: units by fits; NaN where the unit
-        does not count.
+        Answer minus original, as observed and with both exchanged: units by fits; NaN where the
+        unit is excluded.
     inference
-        Level of the range, permutations and their start.
+        Level of the range, number of permutations and seed.
     worse
         As in `prejudice`.
 
@@ -332,7 +332,7 @@ def permute_prejudice(
 
 @lru_cache(maxsize=1)
 def _draw_exchanges(permutations: int, units: int, seed: int) -> np.ndarray:
-    """Draw which units stay as they are: the same for all groups and measures of a cell."""
+    """Draw which units are not exchanged: the same for all groups, measures and fits."""
     return np.random.default_rng(seed).integers(0, 2, (permutations, units)) == 1
 
 

@@ -397,8 +397,8 @@ def agreement(scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float
     scores
         SCORES of `pair_scores`.
     measured
-        By what sentences were scored (`news.scoring.Scored.measured`). Left out are scores without
-        descriptors, and the mean of other scorers.
+        Scorers of the sentences (`news.scoring.Scored.measured`). Scores without descriptors, and
+        the mean of other scorers, are excluded.
     confidence
         Level of the intervals.
 

@@ -20,7 +20,10 @@ from nbbias.reading.prose import level, number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
-_CLAIM = "\N{DAGGER} Pre-specified: p as in their table (intervals there: selection-adjusted if significant)"
+_CLAIM = (
+    "\N{DAGGER} Pre-specified: p as in their table "
+    "(intervals there: selection-adjusted if significant)"
+)
 #: Rows of a choice by p that stay where all p are 1.
 _FEWEST = 3
 

@@ -101,7 +101,7 @@ def _describe(file: str) -> str:
 def _try(study: Study, files: Sequence[str]) -> Trial:
     """Try files as a study's inputs in every order, all files first.
 
-    Of orders without a problem, and else of all, that in which most columns are recognised.
+    Return the order in which most columns are recognised, preferring orders without a problem.
     """
     failed = list[Trial]()
     for size in range(min(len(files), len(study.inputs)), 0, -1):

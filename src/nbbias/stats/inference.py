@@ -131,16 +131,28 @@ def permutation_p(observed: float, null_values: np.ndarray) -> dict[str, float]:
     return {"p_value": (1 + reached) / n, "p_least": 1 / n}
 
 
-def exact_p(chances: np.ndarray, count: int) -> dict[str, float]:
-    """Return the two-sided p value of a count, given the chance of each, and the smallest possible.
+def exact_p(probabilities: np.ndarray, count: int) -> dict[str, float]:
+    """Return the two-sided exact p value of a count, and the smallest possible.
+
+    Parameters
+    ----------
+    probabilities
+        Probability of each count, 0 and up, under the null.
+    count
+        The observed count.
+
+    Returns
+    -------
+    dict
+        ``p_value``, the probability of all counts that are at most as probable; ``p_least``.
 
     Examples
     --------
     >>> exact_p(np.array([0.25, 0.5, 0.25]), 1)
     {'p_value': 1.0, 'p_least': 0.5}
     """
-    limits = chances[count], chances[chances > 0].min()
-    p, least = (float(chances[chances <= limit * (1 + 1e-9)].sum()) for limit in limits)
+    limits = probabilities[count], probabilities[probabilities > 0].min()
+    p, least = (float(probabilities[probabilities <= limit * (1 + 1e-9)].sum()) for limit in limits)
     return {"p_value": min(p, 1.0), "p_least": min(least, 1.0)}
 
 

@@ -168,7 +168,7 @@ def published(table: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _of_paper(ours: pd.DataFrame) -> pd.DataFrame:
-    """Return what the paper prints of the neutral prompt, on the scales that ours have."""
+    """Return the paper's results for the neutral prompt, on the scales of ours."""
     printed = read_published("fang2024").rename(columns={"value": "estimate"})
     fallback = ours.loc[ours["instrument"].str.contains("fallback"), "measure"]
     return printed[(printed["prompt"] == "neutral") & ~printed["measure"].isin(fallback)]
@@ -176,8 +176,8 @@ def _of_paper(ours: pd.DataFrame) -> pd.DataFrame:
 
 # --- sizes of models --------------------------------------------------------------------------
 
-# Does the distance from human articles fall with a model's size? (Fang et al. 2024) Few models,
-# which differ in more than size: each trend says over how many models it is.
+# Does the distance from human articles fall with a model's size? (Fang et al. 2024) Models are few,
+# and differ in more than size, so each trend has its number of models.
 
 OURS, PUBLISHED = "this run", "published"
 
@@ -205,7 +205,7 @@ def model_facts(path: str = SAMPLE) -> pd.DataFrame:
     Raises
     ------
     ContractError
-        A size is no number above 0, or a model stands twice.
+        A size is not a number above 0, or a model occurs twice.
     """
     table = read_published("fang2024_models").dropna(subset="parameters")
     if path != SAMPLE:
