@@ -30,8 +30,7 @@ from nbbias.reading import Drawn, figures, names, prose
 #: Statistics and their names on axes.
 NAMES = {
     "accuracy": "accuracy on held-out texts",
-    "f1": "F1",
-    "recall": "recall",
+    "recall": "flagged",
     "flag_rate_less": "counterparts flagged",
     "pair_share": "scored higher",
     "false_positive_rate": "unbiased sentences flagged",
@@ -150,7 +149,6 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     """
     pooled = estimates[estimates["bias"].isna()]
     rows = _select(pooled, "recall", "flag_rate_less", "pair_share")
-    rows["column"] = rows["column"].replace("recall", "flagged")
     directions = {"stereo": "stereotypes", "antistereo": "against stereotypes"}
     return _drawn(
         rows.assign(panel=rows["dimension"].astype(object).replace(directions).fillna("all pairs")),

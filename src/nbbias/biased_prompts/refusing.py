@@ -247,6 +247,7 @@ def rates(
     how = _How(confidence, errors, decomposed=detected and "swap" in answers)
     units = _by_article(answers)
     rows: list[Row] = []
+    by_prompt: dict[tuple[str, str], dict[str, stats.Estimate]] = {}
     for (model, prompt), subset in units.groupby(["model", "prompt"], sort=False):
         of_prompt = answers[answers["model"].eq(model) & answers["prompt"].eq(prompt)]
         parts = [(EVERY, subset)]
@@ -256,16 +257,14 @@ def rates(
             key = {"model": model, "prompt": prompt, "source": source}
             here = of_prompt if source == EVERY else of_prompt[of_prompt["source"] == source]
             labelled = _labelled(here, confidence)
-            estimates = _rate(part, how, labelled) + _decompose(
-                "refusal_rate", part["rate"], part["swap"], how
-            )
-            rows += [key | row for row in estimates]
+            if source == EVERY:
+                by_prompt[model, prompt] = labelled
+            rows += [key | row for row in _rate(part, how, labelled)]
+            parts_of = _decompose("refusal_rate", part["rate"], part["swap"], how)
+            rows += [key | row for row in parts_of]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
-        sides = [
-            _labelled(answers[answers["model"].eq(model) & answers["prompt"].eq(side)], confidence)
-            for side in (biased, neutral)
-        ]
+        sides = [by_prompt.get((model, side), {}) for side in (biased, neutral)]
         options = how._replace(errors=None) if all(sides) else how
         rows += [key | row for row in _changes(subset, (neutral, biased), options)]
         rows += [key | row for row in _labelled_change(*sides)]

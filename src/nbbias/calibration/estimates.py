@@ -72,12 +72,16 @@ def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         level = confidence if covers else 1 - confidence
         key = {"measure": measure, "statistic": statistic}
         rows += [key | row for row in _cells(by_design(table, share, counted), level, confidence)]
-    nominal = [confidence if row["measure"] == "interval" else 1 - confidence for row in rows]
     table = tables.estimates(
         rows, study="calibration", confidence=confidence, instrument="simulated studies"
     )
-    table = table.assign(nominal=nominal)  # so that equivalence is tested by exact tails
+    table = table.assign(nominal=nominal(table))  # so that equivalence is tested by exact tails
     return stats.adjust(table, family=["measure", table["topic"].isna(), table["prompt"].isna()])
+
+
+def nominal(rows: pd.DataFrame) -> pd.Series:
+    """Return the level of each row: that of intervals, or what they leave out."""
+    return rows["confidence"].where(rows["measure"] == "interval", 1 - rows["confidence"])
 
 
 def by_design(table: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:

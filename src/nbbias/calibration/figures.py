@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.calibration import sentences
-from nbbias.calibration.estimates import ADEQUATE, FAILS
+from nbbias.calibration.estimates import ADEQUATE, FAILS, nominal
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 
@@ -86,8 +86,7 @@ def sound(rows: pd.DataFrame) -> Drawn:
 
 def _ends(rows: pd.DataFrame) -> tuple[str, str]:
     """Return the lowest and highest share in a worst scenario, in percent."""
-    level = rows["confidence"].where(rows["measure"] == "interval", 1 - rows["confidence"])
-    shares = (rows["worst"] + level).round(4).mul(100)
+    shares = (rows["worst"] + nominal(rows)).round(4).mul(100)
     return f"{shares.min():.1f}", f"{shares.max():.1f}"
 
 
@@ -96,8 +95,7 @@ def _with_worst(rows: pd.DataFrame) -> pd.DataFrame:
     ends = {"estimate": "worst", "ci_low": "worst_low", "ci_high": "worst_high"}
     worst = rows.assign(side="further", **{end: rows[column] for end, column in ends.items()})
     table = pd.concat([rows.assign(side="ours"), worst], ignore_index=True)
-    level = table["confidence"].where(table["measure"] == "interval", 1 - table["confidence"])
-    shares = table[[*ends]].add(level, axis=0).mul(100)
+    shares = table[[*ends]].add(nominal(table), axis=0).mul(100)
     none = dict.fromkeys(("null", "null_low", "null_high"), float("nan"))
     cells = sentences.name_statistics(table).map(prose.capitalize)
     return table.assign(cell=cells, panel="", **shares, **none)
@@ -107,8 +105,7 @@ def _draw_level(part: pd.DataFrame, ax: Axes) -> None:
     """Draw the nominal level within the tolerance, and name the dots."""
     ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="all scenarios")
     ax.plot([], [], "o-", color=figures.MUTED, ms=3.5, lw=1.0, label="worst scenario")
-    level = part["confidence"].mean()
-    level = level if part["measure"].eq("interval").any() else 1 - level
+    level = nominal(part).mean()
     ends = (100 * (level + side * TOLERANCE) for side in (-1, 1))
     name = f"nominal level ± {100 * TOLERANCE:.0f} points"
     ax.axvspan(*ends, color=figures.BAND, lw=0, zorder=0, label=name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, shipped_power
+from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, nominal, shipped_power
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose
 
@@ -121,8 +121,7 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
     ['CoGS: Affinity Bias Score of texts in one order', 'fails: 69.7 [64.7, 74.2]']
     """
     table = split(rows)[1].sort_values("worst")
-    level = table["confidence"].where(table["measure"].eq("interval"), 1 - table["confidence"])
-    shares = table[["worst", "worst_low", "worst_high"]].add(level, axis=0)
+    shares = table[["worst", "worst_low", "worst_high"]].add(nominal(table), axis=0)
     text = shares.round(4).mul(100).map("{:.1f}".format)
     found = text["worst"] + " [" + text["worst_low"] + ", " + text["worst_high"] + "]"
     verdict = table["verdict"].where(~table["verdict"].isin(FAILS), "fails")

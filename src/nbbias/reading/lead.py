@@ -202,9 +202,9 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     places = rows[["panel"]].drop_duplicates().merge(rows[["cell"]].drop_duplicates(), how="cross")
     shown = places.merge(shown, how="left", on=["panel", "cell"])
     figure = figures.claims(shown, axis, draw=figures.zero, hue="group")
-    titles = ("differences", "no_difference")
-    differ, none = (prose.render(f"figures.{of}", declared=CLAIM in rows) for of in titles)
-    title = phrases.heading(rows, what=Markup(differ), none=none, most=_PANELS)
+    differ = Markup(prose.render("figures.differences", declared=CLAIM in rows))
+    none = prose.render("figures.no_difference")
+    title = phrases.heading(rows, what=differ, none=none, most=_PANELS)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of="articles")
     if len(order) > _PANELS:

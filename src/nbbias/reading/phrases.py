@@ -5,7 +5,7 @@ The words are templates (``data/prose/claims.j2``); here stands what is true.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -539,11 +539,7 @@ def estimate_sentence(row: Row, *, subject: str, unit: str, null: str) -> str:
 
 
 def count_significant(
-    rows: pd.DataFrame,
-    *,
-    what: str,
-    says: str | Callable[[Row], str] = "{which}: {estimate}",
-    unit: str = "units",
+    rows: pd.DataFrame, *, what: str, says: str = "{which}: {estimate}", unit: str = "units"
 ) -> str:
     """Say how many estimates of one family are significant, and which is the largest.
 
@@ -557,7 +553,7 @@ def count_significant(
     says
         The largest one in words, such as ``"{which}: ABS {estimate}, most preferred: {group}"``.
         Names in braces are columns of ESTIMATES, escaped, and ``{which}``, what tells the row from
-        the others. Or a function of the row that returns such words.
+        the others.
     unit
         What `n` counts.
 
@@ -592,8 +588,10 @@ def count_significant(
     significant = tested[significance.is_significant(tested)]
     at = _excess(significant if len(significant) else tested).abs().idxmax()
     row = tested.loc[at].to_dict()
-    largest = _in_words(row, rows, says if isinstance(says, str) else says(row))
-    values |= {"largest": Markup(largest), "selected": Markup("; ".join(selected(tested, at)))}
+    values |= {
+        "largest": Markup(_in_words(row, rows, says)),
+        "selected": Markup("; ".join(selected(tested, at))),
+    }
     values |= {"k": len(significant), "exploratory": CLAIM not in rows, "row": row, "unit": unit}
     return render("claims.family", **values)
 
