@@ -142,8 +142,8 @@ def test_params_of_a_corpus_that_is_missing_point_to_where_to_get_it(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["run", str(SAMPLE), "--out", "{}/afile/runs"], "afile is no folder"),
-        (["list", "--runs", "{}/afile"], "afile: is no folder"),
+        (["run", str(SAMPLE), "--out", "{}/afile/runs"], "afile is not a folder"),
+        (["list", "--runs", "{}/afile"], "afile: is not a folder"),
         (["site", "--runs", "{}/runs", "--out", "{}/afile"], "afile: is not empty"),
         (["export", "{}/runs/llmbi/a", "--to", "/proc/x.zip"], "/proc/x.zip: "),
         (["new", "/proc/new"], "/proc/new: nothing can be written there"),

@@ -463,7 +463,7 @@ def list_command(
 ) -> None:
     """List all studies, their params files, and the runs so far."""
     if runs.exists() and not runs.is_dir():
-        raise NbbiasError(str(runs), "is no folder")
+        raise NbbiasError(str(runs), "is not a folder")
     for stem, study in nbbias.studies.STUDIES.items():
         out_console.print(Text(stem, "bold"), f" {study.question}")
         for path in sorted((nbbias.studies.place(stem) / "params" / stem).glob("*.yaml")):

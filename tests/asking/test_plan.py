@@ -31,7 +31,7 @@ NBBias = Callable[..., tuple[int, str]]
         ({"workers": 8}, ", concurrency, "),
         ({"temperature": [0.5, 2.5]}, "temperature.1: input should be less than or equal"),
         ({"models": ["gpt-4"]}, "openai/gpt-4"),
-        ({"models": [MODEL, MODEL]}, "stands twice"),
+        ({"models": [MODEL, MODEL]}, "occurs twice"),
         ({"prompts": "poems"}, "known: news, table, cogs, llmbi"),
         ({"template": "Write."}, "{prompt}"),
         ({"prices": {"openai/other": {"input": 1.0}}}, "openai/other is not among the models"),

@@ -99,7 +99,7 @@ def test_any_table_is_a_suite_and_keeps_its_columns(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "content", "reason"),
     [
-        ("table", "prompt_id,prompt\na,x\na,y\n", "stands twice"),
+        ("table", "prompt_id,prompt\na,x\na,y\n", "occurs twice"),
         ("table", "prompt_id,prompt\na,x\nb, \n", "is blank"),
         ("table", "prompt_id,text\na,x\n", "prompt"),
         ("news", "article_id,headline\n1, \n", "holds no prompt"),

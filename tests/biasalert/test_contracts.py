@@ -26,7 +26,7 @@ TWO = judgements(
         ({"biased": [True, False]}, "go together"),
         ({"reason": [None, None]}, "has no reason"),
         ({"confidence": [1.5, np.nan]}, "outside 0 to 1"),
-        ({"bias_type": ["sexism", None]}, "no type of bias"),
+        ({"bias_type": ["sexism", None]}, "not a type of bias"),
     ],
 )
 def test_faults_of_judgements_are_named(changed: dict[str, object], words: str) -> None:
@@ -54,5 +54,5 @@ def test_an_entry_has_a_type_of_the_paper_or_age_and_one_place() -> None:
     assert len(TYPES) == 8
     assert len(check(pd.DataFrame([row]), KNOWLEDGE)) == 1
     found = row | {"text_id": "a", "rank": 1, "similarity": 0.5, "used": True}
-    with pytest.raises(ContractError, match="text_id, rank stand twice"):
+    with pytest.raises(ContractError, match="text_id, rank occur twice"):
         check(pd.DataFrame([found, found]), EVIDENCE)

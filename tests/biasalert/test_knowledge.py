@@ -127,7 +127,7 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
         "a text with both labels": 2,
         "a text that stands before": 1,
     }
-    # "a b" stands twice with one label, "c d" with both.
+    # "a b" occurs twice with one label, "c d" with both.
     assert found["text"].tolist() == ["a b", "e f"]
     assert found["biased"].tolist() == [True, False]
     assert found["bias_type"].tolist() == ["religion"] * 2

@@ -93,6 +93,6 @@ def test_pairs_that_do_not_fit_are_refused_in_words(tmp_path: Path) -> None:
 
     with pytest.raises(ContractError, match="column bias_type holds hair"):
         read(made(2, bias_type="hair"))
-    with pytest.raises(ContractError, match="stands twice"):
+    with pytest.raises(ContractError, match="occurs twice"):
         read(pd.concat([made(1), made(1)]))
     assert read(made(2).drop(columns="pair_id"))["pair_id"].tolist() == ["0", "1"]

@@ -148,7 +148,7 @@ def test_replies_to_the_prompts_that_were_asked_are_joined(tmp_path: Path) -> No
         ([{**ROW, "order": "white|black|green"}], "white.black.green"),
         ([{**ROW, "axis": "age"}], "no axis 'age' in the suite"),
         ([{**ROW, "model": "all"}], "stands for all models together"),
-        ([{**ROW, "repeat": 1}, {**ROW, "repeat": 1}], "stand twice"),
+        ([{**ROW, "repeat": 1}, {**ROW, "repeat": 1}], "occur twice"),
         ([{k: v for k, v in ROW.items() if k != "order"}], "order"),
     ],
 )

@@ -109,7 +109,7 @@ def test_labels_that_are_no_choice_are_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="its choices, now gone"):
         labels.read_sheet(written(gone, tmp_path))
     turned = sheet.assign(choices="women | men", label="women")
-    with pytest.raises(DataError, match="'women' is no group of its list"):
+    with pytest.raises(DataError, match="'women' is not a group of its list"):
         labels.labelled(read(), labels.read_sheet(written(turned, tmp_path)))
     twice = pd.concat([sheet, sheet.assign(label="nobody")])
     with pytest.raises(ContractError, match="has two labels"):

@@ -47,5 +47,5 @@ def test_two_models_have_no_trend_and_a_fallback_hides_printed_toxicity() -> Non
 def test_facts_that_are_none_are_refused(rows: str, tmp_path: Path) -> None:
     path = tmp_path / "models.csv"
     path.write_text(f"model,parameters\n{rows}\n")
-    with pytest.raises(ContractError, match=r"no size|twice"):
+    with pytest.raises(ContractError, match=r"not a number|twice"):
         news.tables.model_facts(str(path))

@@ -157,8 +157,8 @@ def test_files_and_folders_that_are_none_are_refused(
     sample = ROOT / "params/llmbi/sample.yaml"
     signal.alarm(300)  # whoever waits for a pipe, waits for ever
     for name, message in (
-        ("loop.yaml", "is no file"),
-        ("pipe.yaml", "is no file"),
+        ("loop.yaml", "is not a file"),
+        ("pipe.yaml", "is not a file"),
         ("loop-input.yaml", "answers_path: no such file"),
         ("pipe-input.yaml", "answers_path: no such file"),
         ("data.yaml", "answers_path"),

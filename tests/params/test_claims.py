@@ -41,8 +41,8 @@ def test_all_mistakes_in_all_claims_are_named_at_once() -> None:
         {**RBS, "model": 4, "smallest_effect": -0.1},
     )
     assert told == (
-        "claims: 1: modle is no key; did you mean model?; 1: no statistic 'rsb'; did you mean "
-        "rbs?; 3: stands twice; 4: names no statistic; 5: no measure 'ads'; did you mean abs?; "
+        "claims: 1: modle is not a key; did you mean model?; 1: no statistic 'rsb'; did you mean "
+        "rbs?; 3: occurs twice; 4: names no statistic; 5: no measure 'ads'; did you mean abs?; "
         "6: no statistic 'abs_raw' of agreement; known: fleiss_kappa, krippendorff_alpha; "
         "7: model must be text, but is 4 (put it in quotes); "
         "7: smallest_effect must be a number above 0, but is -0.1"

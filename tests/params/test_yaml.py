@@ -153,8 +153,8 @@ def device(path: Path) -> None:
     ("make", "problem"),
     [
         (large, "holds more than 250,000 bytes"),
-        (os.mkfifo, "is no file"),  # who opens it waits for ever
-        (device, "is no file"),
+        (os.mkfifo, "is not a file"),  # who opens it waits for ever
+        (device, "is not a file"),
     ],
 )
 def test_what_is_no_params_file_is_refused_at_once(

@@ -145,4 +145,4 @@ def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) 
     )
     done = command("label", tmp_path)
     assert done.returncode == 2
-    assert "is no run" in done.stderr
+    assert "is not a run" in done.stderr

@@ -46,7 +46,7 @@ def test_every_breach_is_reported_at_once_with_where_and_how_many() -> None:
         "column prompt: a value is missing (row 3)",
         "column model: is blank (row 3)",
         "column sample: expected a whole number, 0 or more, but row 3 holds -2",
-        "the table: the same model, prompt, sample stand twice; number repeats in the column "
+        "the table: the same model, prompt, sample occur twice; number repeats in the column "
         "sample (row 2)",
     ]
 
@@ -85,7 +85,7 @@ ALL = Contract(
         ("share", [np.nan, 1.5], "column share: is no share (row 2)"),
         ("sure", [True, "x"], f"column sure: expected {FLAG}, but row 2 holds 'x'"),
         ("sure", [True, False], "the table: a note without being sure (row 2)"),
-        ("note", ["x", "x"], "the table: the same note, count stand twice (row 2)"),
+        ("note", ["x", "x"], "the table: the same note, count occur twice (row 2)"),
     ],
 )
 def test_each_rule_names_its_column_and_row(column: str, values: list[Any], breach: str) -> None:
@@ -148,7 +148,7 @@ def test_chance_has_a_row_per_claim_and_reference() -> None:
     assert list(table) == list(levels()) == list(tables.CHANCE.columns)
     assert table["null"].tolist() == [0.1, 0.2]
     assert (table["confidence"] == 0.95).all()
-    with pytest.raises(ContractError, match="reference: is no known reference"):
+    with pytest.raises(ContractError, match="reference: is not a known reference"):
         levels("letters")
     with pytest.raises(ContractError, match="twice"):
         levels("permutation", "permutation")

@@ -141,7 +141,7 @@ def test_tables_are_made_of_what_publishers_have(published: tuple[Path, Path]) -
         ('{"1": 2}', r"news_data/a\.json holds neither texts by article nor by outlet"),
         ('"text"', "holds neither"),
         ('{"a": {"b": {"1": "text"}}}', "holds neither"),
-        ('{"1": "One", "1": "Two"}', "stands twice"),
+        ('{"1": "One", "1": "Two"}', "occurs twice"),
         ("[" * 100_000, "recursion"),
         (None, "not a zip file"),
     ],

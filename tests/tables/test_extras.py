@@ -96,5 +96,5 @@ def test_all_samples_are_those_that_can_be_run(
     left_out = re.findall(r"left out \S*/params/(\w+)/sample.yaml", capsys.readouterr().err)
     assert {*left_out} == {"biased_prompts", "cogs", "biasalert", "counterfactual"}
     (tmp_path / "file").touch()
-    with pytest.raises(NbbiasError, match="no folder"):  # what is no lack of packages
+    with pytest.raises(NbbiasError, match="not a folder"):  # what is no lack of packages
         cli.studies(out=tmp_path / "file")

@@ -47,7 +47,7 @@ def test_a_run_writes_where_it_is_told_to_and_a_notebook_to_the_lab_folder(
 
 def test_nothing_is_written_below_a_file(tmp_path: Path) -> None:
     (tmp_path / "a").touch()
-    assert files.unwritable(tmp_path / "a" / "runs") == f"{tmp_path / 'a'} is no folder"
+    assert files.unwritable(tmp_path / "a" / "runs") == f"{tmp_path / 'a'} is not a folder"
 
 
 def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:

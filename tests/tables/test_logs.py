@@ -231,7 +231,7 @@ def test_what_unpacks_to_more_than_its_bound_is_refused_unread(
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        ({"other": b"{}"}, "is no log of inspect_ai"),
+        ({"other": b"{}"}, "is not a log of inspect_ai"),
         ({"header": b"[" * 10**6}, "nested too deeply"),
         ({"header": HEADER, "samples__1": b"{"}, "cannot be read as eval"),
         ({"header": HEADER, "samples__1": b"\xff"}, "cannot be read as eval|UTF-8"),

@@ -58,7 +58,7 @@ def test_what_parts_columns_parts_every_row_alike(content: bytes, name: str) -> 
 @pytest.mark.parametrize("content", [b"\0\1\2\3" * 9, b"\x81\x8d\x8f"])
 def test_what_holds_no_text_has_no_encoding(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(content)
-    with pytest.raises(DataError, match="is no text"):
+    with pytest.raises(DataError, match="is not text"):
         sniff.detect_encoding(tmp_path / "a.csv")
 
 

@@ -80,7 +80,7 @@ def test_workers_are_those_of_the_environment_or_the_cores(monkeypatch: pytest.M
     assert tables.count_workers() == 3
     for wrong in ("0", "-1", "two", "1.5"):
         monkeypatch.setenv(parallel.WORKERS, wrong)
-        with pytest.raises(ParameterError, match="no number of workers"):
+        with pytest.raises(ParameterError, match="not a number of workers"):
             tables.count_workers()
 
 

@@ -59,7 +59,7 @@ class Plan(NamedTuple):
 def make_plan(block: Generate, *, where: str, suites: Mapping[str, prompts.Suite]) -> Plan:
     """List every call: each prompt, for each model and temperature, `replicates` times.
 
-    Prompts of the same wording (headlines that stand twice) are repeats of one another: each is
+    Prompts of the same wording (headlines that occur twice) are repeats of one another: each is
     a call of its own, with the next `replicate`. `suites` are the prompts of single studies. A
     suite's own columns pass through, but for those that the exported table has itself.
     """
@@ -98,7 +98,7 @@ def read_exported(plan: Plan) -> pd.DataFrame:
     try:
         table = read_table(path, EXPORTED).reindex(columns=list(EXPORTED))
     except NbbiasError as error:
-        reason = f"is there but is no table of answers ({error.breaches[0]})"
+        reason = f"exists but is not a table of answers ({error.breaches[0]})"
         raise DataError(str(path), f"{reason}; name another export_path") from None
     return table.dropna(subset="text").drop_duplicates("key")
 

@@ -117,7 +117,7 @@ def check_prompts(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     Raises
     ------
     DataError, ContractError
-        There is no `prompt_id` or `prompt`, no prompt, a blank one, or an id stands twice.
+        There is no `prompt_id` or `prompt`, no prompt, a blank one, or an id occurs twice.
     """
     table = table.reset_index(drop=True)
     if table.empty:

@@ -27,10 +27,10 @@ TYPES = ("orientation", "gender", "social", "race", "religion", "disabled", "cul
 #: What became of a text: only ``judged`` has a verdict. A refusal is not a verdict.
 OUTCOMES = ("judged", "refused", "unreadable", "failed", "empty")
 
-_TYPE = Check(lambda s: s.isin(TYPES), f"is no type of bias; use {', '.join(TYPES)}")
-_OUTCOME = Check(lambda s: s.isin(OUTCOMES), f"is no outcome; use {', '.join(OUTCOMES)}")
+_TYPE = Check(lambda s: s.isin(TYPES), f"is not a type of bias; use {', '.join(TYPES)}")
+_OUTCOME = Check(lambda s: s.isin(OUTCOMES), f"is not an outcome; use {', '.join(OUTCOMES)}")
 _NAMED_TYPE = Values("text", (_TYPE,))
-_COSINE = Check(lambda s: s.between(-1.001, 1.001), "is no cosine")
+_COSINE = Check(lambda s: s.between(-1.001, 1.001), "is not a cosine")
 
 
 _VERDICTS_ARE_JUDGED = Check(

@@ -287,7 +287,7 @@ def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) 
 
 def _read_answers(path: str) -> pd.DataFrame:
     table = read_table(path, _ANSWERS)
-    if {"domain", "prompt", "wikipedia"} <= set(table):  # BOLD; what stands twice counts once
+    if {"domain", "prompt", "wikipedia"} <= set(table):  # BOLD; what occurs twice counts once
         once = table.drop_duplicates("wikipedia").reset_index(drop=True)
         ids = once["domain"] + "/" + once["wikipedia"].map(hash_text)
         values = {"text_id": ids, "model": "Wikipedia", "text": once["wikipedia"]}

@@ -45,7 +45,7 @@ def read_pairs(path: str) -> pd.DataFrame:
         pairs = pairs.assign(pair_id=range(len(pairs)))
     breaches = []
     if pairs["pair_id"].duplicated().any():
-        breaches.append("a pair_id stands twice; each pair needs its own")
+        breaches.append("a pair_id occurs twice; each pair needs its own")
     types = tables.read_shipped_table("biasalert/crows_types.csv")["crows_type"]
     allowed_values = {"stereo_antistereo": ["antistereo", "stereo"], "bias_type": sorted(types)}
     for name, allowed in allowed_values.items():

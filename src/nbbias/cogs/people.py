@@ -72,7 +72,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     twice = int(table.duplicated(keys).sum())
     if twice:
         writer = "" if "model" in keys else " (a column model says whose texts were read)"
-        faults.append(f"{twice} ratings stand twice; keep one per {', '.join(keys)}{writer}")
+        faults.append(f"{twice} ratings occur twice; keep one per {', '.join(keys)}{writer}")
     if faults:
         raise ContractError(str(path), faults)
     return table

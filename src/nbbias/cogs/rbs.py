@@ -96,12 +96,12 @@ def read_answers(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
 def number_repeats(
     table: pd.DataFrame, keys: list[str], *, column: str, where: str
 ) -> pd.DataFrame:
-    """Number rows with the same keys where no column does; refuse a number that stands twice."""
+    """Number rows with the same keys where no column does; refuse a number that occurs twice."""
     if column not in table:
         table = table.assign(**{column: table.groupby(keys, dropna=False).cumcount() + 1})
     twice = int(table.duplicated([*keys, column]).sum())
     if twice:
-        message = f"{twice} rows stand twice; number repeats in the column {column}"
+        message = f"{twice} rows occur twice; number repeats in the column {column}"
         raise ContractError(where, message)
     return table
 

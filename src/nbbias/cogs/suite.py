@@ -97,7 +97,7 @@ class Suite(_Strict):
         }.items():
             twice = sorted(name for name, times in Counter(names).items() if times > 1)
             if twice:
-                raise ValueError(f"the {what} {', '.join(twice)} stands twice")
+                raise ValueError(f"the {what} {', '.join(twice)} occurs twice")
         return self
 
 
@@ -133,7 +133,7 @@ def load(paths: Sequence[str | Path] = (), *, axes: Iterable[str] | None = None)
         additions = _read(path)
         for part, content in additions.items():
             if not isinstance(content, dict):
-                raise DataError(str(path), f"{part}: is no mapping of names")
+                raise DataError(str(path), f"{part}: is not a mapping of names")
             whole[part] = {**whole.get(part, {}), **content}
         added += list(additions.get("axes", {}))
     suite = _validated(whole, ", ".join(map(str, paths)) or "the shipped suite")

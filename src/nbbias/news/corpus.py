@@ -71,7 +71,7 @@ def read_originals(path: str | Path) -> pd.DataFrame:
     -------
     DataFrame
         ORIGINALS: `source` (`outlet`, or ``"all"``, where there is none), `article_id`, `headline`,
-        `text`. Nothing is left out; an article that stands twice stands twice.
+        `text`. Nothing is left out; an article that occurs twice occurs twice.
     """
     written = read_table(path, _ORIGINALS)
     table = tables.identify_articles(written)
@@ -205,7 +205,7 @@ def second_texts(originals: pd.DataFrame) -> pd.DataFrame:
     ----------
     originals
         ORIGINALS; a story's human texts are numbered in the column `sample`. Without that column an
-        article that stands twice is a fault of the table.
+        article that occurs twice is a fault of the table.
 
     Returns
     -------

@@ -213,7 +213,7 @@ def read_sheet(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     ContractError
-        Labels that are no choices, and things that stand twice with different labels.
+        Labels that are no choices, and things that occur twice with different labels.
     """
     table = tables.read_table(tables.sniff.detect(str(path)), _FORM).reindex(columns=SHEET)
     table["label"] = table["label"].str.strip().str.lower().replace("", pd.NA)
@@ -271,7 +271,9 @@ def labelled(read: Read, sheet: pd.DataFrame) -> Labelled:
     own_labels = zip(rows["bias"], rows["label"], strict=True)
     odd = {label for bias, label in own_labels if label not in {*groups[bias], NOBODY, SEVERAL}}
     if odd:
-        raise DataError("labels", [f"{label!r} is no group of its list" for label in sorted(odd)])
+        raise DataError(
+            "labels", [f"{label!r} is not a group of its list" for label in sorted(odd)]
+        )
     named = read.matches[[*SENTENCE, "bias", "group"]].astype({"bias": object, "group": object})
     named = named.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
     rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")

@@ -168,7 +168,7 @@ def read(folder: Path) -> dict[str, Any] | None:
     damaged = NAME
     try:
         if not path.is_file():  # a pipe would be waited for
-            raise ValueError("is no file")
+            raise ValueError("is not a file")
         content = json.loads(path.read_text(encoding="utf-8"))
         _Manifest.model_validate(content, strict=True)
         if content["status"] == "ok":

@@ -88,7 +88,7 @@ def _require_distinct(names: list[Any]) -> list[Any]:
     """Return the names; refuse repeated ones."""
     twice = sorted(str(name) for name, times in Counter(names).items() if times > 1)
     if twice:
-        raise ValueError(f"{', '.join(twice)} stands twice")
+        raise ValueError(f"{', '.join(twice)} occurs twice")
     return names
 
 

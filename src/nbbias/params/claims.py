@@ -88,13 +88,13 @@ def claim_breaches(
     --------
     >>> claims = [{"statistic": "distanse", "modle": "a"}]
     >>> print(*claim_breaches(claims, statistics={"rbs": ["rbs", "distance"]}), sep="; ")
-    1: modle is no key; did you mean model?; 1: no statistic 'distanse'; did you mean distance?
+    1: modle is not a key; did you mean model?; 1: no statistic 'distanse'; did you mean distance?
     """
     breaches = []
     for number, claim in enumerate(claims, start=1):
         problems = [*_of_keys(claim), *_of_statistic(claim, statistics)]
         if claim in claims[: number - 1]:
-            problems.append("stands twice")
+            problems.append("occurs twice")
         breaches += [f"{number}: {problem}" for problem in problems]
     return breaches
 
@@ -104,7 +104,7 @@ def _of_keys(claim: Claim) -> Iterator[str]:
     for key, value in claim.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if key not in keys:
-            yield f"{key} is no key; {tables.closest_match(key, keys)}"
+            yield f"{key} is not a key; {tables.closest_match(key, keys)}"
         elif key == SMALLEST and not (is_number and 0 < value < math.inf):
             yield f"{key} must be a number above 0, but is {value!r}"
         elif key != SMALLEST and not isinstance(value, str):

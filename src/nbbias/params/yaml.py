@@ -98,7 +98,7 @@ def _check_events(text: str) -> None:
         elif values > VALUES:
             problem = f"more than {VALUES:,} values stand here; name files for so many"
         elif any("\ud800" <= letter <= "\udfff" for letter in getattr(event, "value", None) or ""):
-            problem = "half a character (a lone surrogate) is no text; write the character itself"
+            problem = "half a character (a lone surrogate) is not text; write the character itself"
         elif depth > DEPTH:
             problem = f"more than {DEPTH} lists or mappings stand within one another"
         if problem:
@@ -129,7 +129,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """
     where = str(path)
     if not tables.is_file(path):  # a pipe or a device would be waited for, or never end
-        problem = "is no file" if os.path.lexists(path) else "no such file"
+        problem = "is not a file" if os.path.lexists(path) else "no such file"
         raise ParameterError(where, f"{problem} (looked for {path.absolute()})")
     try:
         with path.open("rb") as file:

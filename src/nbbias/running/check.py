@@ -58,7 +58,7 @@ def plan_check(
         Everything that makes the run impossible; nothing was asked.
     """
     if model.endswith((".yaml", ".yml")):
-        hint = "is no model; `nbbias run` runs params files, and checks them before it starts"
+        hint = "is not a model; `nbbias run` runs params files, and checks them before it starts"
         raise ParameterError(model, hint)
     path, columns, table = SAMPLE, dict[str, str](), pd.DataFrame()
     if swap and not (prompts and stem in ("", _SWAPPED)):

@@ -76,7 +76,7 @@ def write_sheet(
     """
     path = target / share.PARAMS if target.is_dir() else target
     if target.is_dir() and not path.is_file():
-        raise NbbiasError(str(target), f"is no run: it has no {share.PARAMS}")
+        raise NbbiasError(str(target), f"is not a run: it has no {share.PARAMS}")
     default = target / "labels.csv" if target.is_dir() else path.with_suffix(".labels.csv")
     stem, values = studies.read(path)
     stems = ("biasalert", "biased_prompts" if until else "news_bias")

@@ -57,7 +57,7 @@ def parse_targets(targets: Sequence[str]) -> tuple[list[Path], str, list[str]]:
         elif not lower.endswith(_PARAMS) and not tables.is_file(path):
             near = difflib.get_close_matches(name, [*STUDIES, *list_neighbours(name, _PARAMS)], n=1)
             hint = f"did you mean {near[0]}?" if near else f"studies: {', '.join(STUDIES)}"
-            message = f"is no study, and no params file (such as mine.yaml); {hint}"
+            message = f"is not a study or a params file (such as mine.yaml); {hint}"
             raise ParameterError(name, message)
         paths.append(path)
     return paths, "", []

@@ -138,7 +138,7 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
     Raises
     ------
     ContractError
-        Needed columns that are not there, names that stand twice, and each column with a cell of
+        Needed columns that are not there, names that occur twice, and each column with a cell of
         another kind: the first such row, counted from 1.
 
     Examples
@@ -164,7 +164,7 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
     breaches += _unknown_columns(file)
     roles = {name: name for name in others if rest} | {c: name for name, c in matches.items()}
     twice = [column for column in roles if names.count(column) > 1]
-    breaches += [f"the column {visible(column)} stands twice; keep one" for column in twice]
+    breaches += [f"the column {visible(column)} occurs twice; keep one" for column in twice]
     if twice:
         raise ContractError(file.path, breaches)
     converted = {}

@@ -164,7 +164,11 @@ ESTIMATES = Contract(
 #: One row per claim of ESTIMATES and reference: what the estimate would be by that chance.
 CHANCE = Contract(
     fields(optional=" ".join(UNIT_KEYS))
-    | {"reference": Values("text", (Check(lambda s: s.isin(REFERENCES), "is no known reference"),))}
+    | {
+        "reference": Values(
+            "text", (Check(lambda s: s.isin(REFERENCES), "is not a known reference"),)
+        )
+    }
     | fields(number="null null_low null_high")
     | _TESTED,
     checks=[_RANGE_HOLDS],
@@ -216,7 +220,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     faults = []
     if contract.unique and set(contract.unique) <= set(table):
         hint = "; number repeats in the column sample" if "sample" in contract.unique else ""
-        verb = "stand" if len(contract.unique) > 1 else "stands"
+        verb = "occur" if len(contract.unique) > 1 else "occurs"
         error = f"the same {', '.join(contract.unique)} {verb} twice{hint}"
         faults += _faults((table.duplicated(list(contract.unique)), error))
     if not breaches and not faults:

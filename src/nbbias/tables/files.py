@@ -98,7 +98,7 @@ def refuse_target(path: Path, *, force: bool = False) -> None:
     if not os.path.lexists(path):
         return
     if not stat.S_ISREG(path.lstat().st_mode):
-        raise NbbiasError(str(path), "is no regular file (a link, a pipe or a device)")
+        raise NbbiasError(str(path), "is not a regular file (a link, a pipe or a device)")
     if not force:
         raise NbbiasError(str(path), "is there already; name another file, or add --force")
 
@@ -132,7 +132,7 @@ def unwritable(folder: Path) -> str | None:
         with tempfile.TemporaryDirectory(dir=there):  # what a system allows shows when it is tried
             return None
     except NotADirectoryError:
-        return f"{there} is no folder"
+        return f"{there} is not a folder"
     except OSError as error:
         return f"nothing can be written there: {error.strerror}"
 

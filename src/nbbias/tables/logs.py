@@ -77,7 +77,7 @@ def read_eval(path: Path, parse: Callable[[str], Any]) -> list[Record]:
             named = [name for name in members if name.startswith("samples/")]
             heads = [name for name in ("header.json", "_journal/start.json") if name in members]
             if not heads:
-                raise ValueError("is no log of inspect_ai: it has no header.json")
+                raise ValueError("is not a log of inspect_ai: it has no header.json")
             _require_bounded([members[name] for name in (*heads[:1], *named)])
             header = parse(_unpack(archive, members[heads[0]]))
             samples = (parse(_unpack(archive, members[name])) for name in named)

@@ -46,7 +46,7 @@ def count_workers() -> int:
     """
     number = os.environ.get(WORKERS, "")
     if number and not (number.isascii() and number.isdigit() and int(number)):
-        raise ParameterError(WORKERS, f"{number!r} is no number of workers")
+        raise ParameterError(WORKERS, f"{number!r} is not a number of workers")
     return int(number or joblib.cpu_count())
 
 

@@ -213,7 +213,7 @@ def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the name {name!r} stands twice in one object")
+        raise ValueError(f"the name {name!r} occurs twice in one object")
     return value
 
 
@@ -343,7 +343,7 @@ def _from_json(path: Path, layout: Layout) -> _File:
 def _from_records(records: list[Any], noun: str) -> _File:
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
-            raise ValueError(f"{noun} {number} is no object, name: value")
+            raise ValueError(f"{noun} {number} is not an object of name: value")
     names = list(dict.fromkeys(name for record in records for name in record))
 
     def take(wanted: list[str]) -> pd.DataFrame:

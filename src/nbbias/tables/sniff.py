@@ -76,7 +76,7 @@ def find_file(path: str) -> Path:
     file = resolve(bare)
     if not is_file(file):
         if os.path.lexists(file):
-            raise DataError(bare, "is no regular file (a folder, a pipe, or a link to nothing)")
+            raise DataError(bare, "is not a regular file (a folder, a pipe, or a link to nothing)")
         near = difflib.get_close_matches(bare, list_neighbours(bare, SUFFIXES), n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]}?" if near else ""
         raise DataError(bare, f"no such file (looked for {file.absolute()}){hint}")
@@ -133,7 +133,7 @@ def detect_encoding(path: Path) -> str:
         except UnicodeDecodeError:
             continue
         return name
-    raise DataError(str(path), describe_binary(head) or "is no text (neither UTF-8 nor cp1252)")
+    raise DataError(str(path), describe_binary(head) or "is not text (neither UTF-8 nor cp1252)")
 
 
 def detect_separator(text: str) -> str:

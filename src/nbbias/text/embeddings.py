@@ -90,7 +90,7 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
         if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
             raise DataError(
                 chosen,
-                "is no folder of a sentence-transformers model (it holds no modules.json) "
+                "is not a folder of a sentence-transformers model (it holds no modules.json) "
                 "and none of a transformer (no config.json); "
                 f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder",
             )

@@ -144,7 +144,7 @@ def _faults(table: pd.DataFrame) -> list[str]:
             both = " and ".join(subset.unique())
             faults.append(f"{name!r} stands in the groups {both}; keep one")
         for group in subset[subset.duplicated()].unique():
-            faults.append(f"{name!r} stands twice in {group}; keep one")
+            faults.append(f"{name!r} occurs twice in {group}; keep one")
     for column, allowed in {"kind": _KINDS, "case": _CASES}.items():
         for value in sorted(set(table[column].astype(str)) - allowed):
             faults.append(f"{column} {value!r} is unknown; use {', '.join(sorted(allowed))}")

@@ -71,7 +71,7 @@ def test_what_nbbias_generate_exports_is_read(tmp_path: Path) -> None:
 def test_recorded_replies_that_do_not_fit_are_refused() -> None:
     given = texts("One.")
     twice = pd.DataFrame({"text_id": ["a", "a"], "reply": ["Yes.", "No."]})
-    with pytest.raises(DataError, match=r"stand twice \(a\)"):
+    with pytest.raises(DataError, match=r"occur twice \(a\)"):
         recorded.read_judgements(twice, given)
     two = twice.assign(judge=["x", "y"])
     with pytest.raises(DataError, match="x, y; choose one"):

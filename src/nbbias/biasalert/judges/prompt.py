@@ -155,7 +155,7 @@ def prompts(
     Raises
     ------
     ContractError
-        A table lacks a column, or an id stands twice.
+        A table lacks a column, or an id occurs twice.
     """
     from nbbias.biasalert.contracts import EVIDENCE, TEXTS  # parameters need the wordings alone
 

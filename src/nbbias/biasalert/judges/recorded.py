@@ -136,5 +136,5 @@ def read_replies(
             raise DataError(where, f"holds replies of {', '.join(names)}; choose one by judge=")
         table = table[table[column] == judge]
     if (twice := table.loc[table[key].duplicated(), key]).any():
-        raise DataError(where, f"{len(twice)} replies stand twice ({twice.iloc[0]})")
+        raise DataError(where, f"{len(twice)} replies occur twice ({twice.iloc[0]})")
     return table, key, judge or (names[0] if names else "recorded")

@@ -89,7 +89,7 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
         for split in ("train", "test")
     }
     stereotypes = list(_stereotypes())
-    # A group's mentions go through the templates on their own, so that no text stands twice.
+    # A group's mentions go through the templates on their own, so that no text occurs twice.
     mentions = {
         (group, split): _in_turn(sentences()["mention"][split], rng)
         for _, group, split, _ in stereotypes

@@ -213,8 +213,11 @@ def model_facts(path: str = SAMPLE) -> pd.DataFrame:
         table = pd.concat([table[~table["model"].isin(added["model"])], added], ignore_index=True)
     written = table["parameters"].str.strip().replace(_UNITS, regex=True)
     size = pd.to_numeric(written, errors="coerce")
-    breaches = [f"{name}: parameters is no size" for name in table["model"][~size.between(1, 1e18)]]
-    breaches += [f"{name} stands twice" for name in table.loc[table["model"].duplicated(), "model"]]
+    breaches = [
+        f"{name}: parameters is not a number above 0"
+        for name in table["model"][~size.between(1, 1e18)]
+    ]
+    breaches += [f"{name} occurs twice" for name in table.loc[table["model"].duplicated(), "model"]]
     if breaches:
         raise ContractError(path, breaches)
     return table.assign(size=size, rlhf=table.get("rlhf", pd.Series()).fillna("undisclosed"))
