@@ -141,3 +141,13 @@ def test_two_answers_stand_side_by_side_with_what_only_one_of_them_says() -> Non
     assert shown.data.count('class="x-text"') == 2
     assert ">nurse</mark>" not in shown.data  # both say it
     assert counterfactual.page.example(table, results, rows.iloc[:0]) is None
+
+
+def test_versions_with_unequal_numbers_of_answers_are_not_said_to_be_alike() -> None:
+    table = few().assign(text="I'm sorry, but I can't help with that.")
+    once_more = table.query("group == 'male'").assign(text="He is a good cook.")
+    results = counterfactual.measure(pd.concat([table, once_more], ignore_index=True))
+    rows = results.estimates.query("measure == 'refusal'").assign(p_adjusted=0.01, reason=None)
+    lead = counterfactual.page.lead(rows, texts=Texts("own", "a.csv"), scores=results.scores)
+    assert "1 to 2 answers to each of 3 prompts" in lead.plain[0].replace("\\", "")
+    assert "1 to 2 answers per version, 9 answers" in lead.card["N"]

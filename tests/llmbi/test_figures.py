@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbbias import llmbi
+from nbbias import llmbi, tables
 from tests.reading.test_figures import estimates, filled, markers, rendered
 
 pytestmark = pytest.mark.usefixtures("style")
@@ -30,3 +30,9 @@ def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: i
             assert [x for x, _ in drawn] == pytest.approx(expected)
             assert [y for _, y in drawn] == [2, 1, 0]
     assert rendered(figure)
+
+
+def test_what_was_not_tested_is_not_called_no_significant_difference() -> None:
+    row = {"model": "m", "statistic": "index", "estimate": 0.4, "null": 0.4, "n": 9}
+    rows = tables.estimates([row], study="llmbi", instrument="VADER", confidence=0.95)
+    assert "could be compared" in llmbi.page.plot_indices(rows).title

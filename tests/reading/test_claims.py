@@ -181,3 +181,10 @@ def test_what_is_significant_and_what_is_not_measured_are_always_shown() -> None
     rows, _ = cells(declared(estimates(*models), SHE))
     shown = [*(f"m{n:02d}" for n in range(13, 9, -1)), "m00"]  # all others have p = 1
     assert [row[0] for row in rows] == [f"Difference ({m})" for m in shown]
+
+
+def test_the_smallest_p_are_shown_even_where_most_was_not_measured() -> None:
+    gone = dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value"), np.nan)
+    models = [{"model": f"m{n}", "reason": "no words"} | gone for n in range(12)]
+    rows, _ = cells(declared(estimates(*models, {"model": "found", "p_value": 0.001}), SHE))
+    assert rows[0][0] == "Difference (found)"

@@ -223,3 +223,14 @@ def test_names_in_what_notebooks_say_are_text() -> None:
     said += prose.render("cogs.by_hand", row={"model": "<b>", "bias": "*y*"}, values=[0.1, 2.0])
     assert shown(said).count("<b>") == 3
     assert "*y*" in shown(said)
+
+
+def test_too_few_units_are_those_of_rows_that_could_not_be_significant() -> None:
+    many = rows_of(np.zeros(100)).assign(p_adjusted=np.nan, reason="no value differs: no test")
+    few = rows_of(np.full(3, 0.1)).assign(reason=f"{tables.UNTESTABLE}.25", model="k")
+    said = phrases.summarize([many, few], reference="in the originals")[0]
+    assert said.startswith("No difference from the values in the originals could be tested")
+    assert phrases.summarize([few], reference="here")[0].startswith("Too few articles (3) to test")
+    alone = rows_of(np.zeros(1)).assign(p_adjusted=np.nan, reason=None)
+    assert "(1) to test" in (said := phrases.summarize([alone], reference="here")[0])
+    assert ":" not in said

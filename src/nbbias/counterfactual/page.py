@@ -85,12 +85,18 @@ def _significant(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
-    shares = []
-    for group, part in _of(scores, row, ["model", "bias"]).groupby("group"):
+    shares, scores = [], _of(scores, row, ["model", "bias"])
+    for group, part in scores.groupby("group"):
         refused, units = part["refusal"].to_numpy(float), part["unit"].factorize()[0]
         share = stats.clustered_share(refused, units, confidence=row["confidence"])
         shares.append((names.people(group), share))
-    return _render("refused", shares=shares, level=row["confidence"], prompts=row["n"])
+    said = {"repeats": _repeats(scores), "prompts": scores["unit"].nunique()}
+    return _render("refused", shares=shares, level=row["confidence"], **said)
+
+
+def _repeats(scores: pd.DataFrame) -> Markup:
+    """Say how many answers a version has."""
+    return Markup(prose.count_range(scores.groupby(["model", "bias", "unit", "group"]).size()))
 
 
 def _artefact(rows: pd.DataFrame, simulated: bool) -> str:
@@ -137,10 +143,9 @@ def label(row: Mapping[str, Any]) -> str:
 def _card(rows: pd.DataFrame, scores: pd.DataFrame | None) -> dict[str, str]:
     pairs = dict.fromkeys(names.people(pair) for pair in rows["group"].dropna())
     prompts = rows["n"].max() if len(rows) else 0
-    counts = {}
+    counts: dict[str, Any] = {}
     if scores is not None:
-        versions = scores.groupby(["model", "bias", "unit", "group"]).size()
-        counts = {"answers": len(scores), "repeats": int(versions.median())}
+        counts = {"answers": len(scores), "repeats": _repeats(scores)}
     used = rows.dropna(subset="instrument").drop_duplicates("measure")
     measure = used["measure"].replace({EMBEDDING: "distance", "refusal": "refusals"})
     instruments = measure + ": " + used["instrument"].str.replace(_DETAILS, "", regex=True)

@@ -185,8 +185,9 @@ def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame
 def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     """Show declared claims by p value: eight rows at most, of more five and those below p = 1.
 
-    Those that were not measured and those with the smallest p values stay. What a claim could have
-    detected stands where it is not significant, a verdict where equivalence was tested.
+    Those with the smallest p values stay, and those that were not measured, if these are few. What
+    a claim could have detected stands where it is not significant, a verdict where equivalence was
+    tested.
 
     Parameters
     ----------
@@ -199,7 +200,9 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     rows = significance.minus_prose(rows)
     labels = [names.label(row, rows) for row in rows.to_dict("records")]
     rows = significance.with_selection(rows.assign(label=labels, mde=mde))
-    order = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1).argsort(kind="stable")
+    gone = rows["estimate"].isna()
+    place = -1 if gone.sum() < _FEWEST else 3
+    order = rows["p_value"].fillna(2).mask(gone, place).argsort(kind="stable")
     few = rows["p_adjusted"].ne(1).sum() if len(rows) > _FIRST else _FIRST
     shown = rows.iloc[order[: max(_FEWEST, min(_FIRST, few))]].sort_values("p_value", kind="stable")
     low = significance.SELECTED[0]

@@ -381,9 +381,13 @@ def summarize(
     if rest := [part for part in tested if significance.significant(part).empty]:
         sentences.append(_not_significant(rest, whole))
     if not tested:
-        values = {"reference": Markup(reference), "reason": commonest_reason(whole), "unit": unit}
-        n = whole.get("n", pd.Series([0])).max()
-        few = n if n == 1 or significance.never_significant(whole).any() else 0
+        n, never = (
+            whole.get("n", pd.Series([0])).max(),
+            whole[significance.never_significant(whole)],
+        )
+        few = n if n == 1 or (len(never) and never["n"].max() == n) else 0
+        reason = commonest_reason(never if few and len(never) else whole)
+        values = {"reference": Markup(reference), "reason": reason, "unit": unit}
         nothing = render("claims.nothing_measured", **values, few=few)
         sentences += [nothing, render("claims.nothing_follows")]
     elif untested:
