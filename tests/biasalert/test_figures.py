@@ -207,3 +207,9 @@ def test_tables_lay_out_estimates_and_levels() -> None:
     keys = "blunt", "share of biased answers (labels and verdicts)"
     row = whole.rows.set_index(["model", "statistic"]).loc[keys]
     assert row["estimate"].startswith(f"{both:.1%} [")
+
+
+def test_only_a_run_with_a_classifier_trained_one() -> None:
+    assert "classifiers were trained on 90 others" in led(declared(), n_train=90).card["N"]
+    words = declared().assign(judge="keywords").head(1)
+    assert "trained" not in led(words, n_train=90).card["N"]

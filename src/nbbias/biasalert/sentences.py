@@ -236,6 +236,8 @@ def lead(
     others = rows.head(0) if estimates is None else estimates
     toxicity = _pooled(others[others["judge"] == "toxicity"], "accuracy")
     toxicity = toxicity.assign(instrument="toxicity score: " + toxicity["instrument"].astype("str"))
+    learning = {name for name, entry in JUDGES.items() if entry.learns}
+    learned = n_train if pd.concat([rows, others])["judge"].isin(learning).any() else 0
     numbers = significance.significant(compared).head(2)
     if len(leading):
         judge = leading["judge"].iloc[0]
@@ -267,7 +269,7 @@ def lead(
         technical=" ".join(technical[:5]),
         figure="detection",
         numbers=numbers.assign(name=labels),
-        card=_card(pd.concat([leading, toxicity]), test, texts=texts, learned=n_train),
+        card=_card(pd.concat([leading, toxicity]), test, texts=texts, learned=learned),
         texts=texts,
     )
 
