@@ -188,3 +188,11 @@ def test_the_smallest_p_are_shown_even_where_most_was_not_measured() -> None:
     models = [{"model": f"m{n}", "reason": "no words"} | gone for n in range(12)]
     rows, _ = cells(declared(estimates(*models, {"model": "found", "p_value": 0.001}), SHE))
     assert rows[0][0] == "Difference (found)"
+
+
+def test_a_table_without_a_test_speaks_of_no_p() -> None:
+    gone = dict.fromkeys(("ci_low", "ci_high", "p_value"), np.nan) | {"reason": "one article"}
+    found = declared(estimates(*[{"model": f"m{n}"} | gone for n in range(9)]), SHE)
+    shown = reading.claims.show_claims(found).data
+    assert "No p: none could be tested" in shown and "Shown: 8 of 9 rows;" in shown
+    assert reading.forest(found, reference="here").title == "No difference could be tested"

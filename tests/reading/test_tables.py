@@ -105,7 +105,7 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
     no_floor = reading.readable(two.drop(columns="p_least"), ["model"], title="t")
     assert no_floor.rows["p_adjusted"].iloc[0] == 0.0004
     declared = reading.readable(two.assign(claim=1), ["model"], title="t")
-    assert declared.note.startswith("\N{DAGGER} Pre-specified")
+    assert declared.note.startswith("\N{DAGGER} Pre-specified") and adjusted not in declared.note
     page = show(table)
     told = "model|estimate [95% CI]|N|excluded|null value|p adjusted"
     assert "|".join(headings(page)) == told

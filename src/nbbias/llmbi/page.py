@@ -261,7 +261,7 @@ def plot_indices(*estimates: pd.DataFrame) -> Drawn:
     "No model's index could be compared with reference prose"
     """
     rows = pd.concat(table[table["statistic"] == "index"] for table in estimates)
-    compared = rows.dropna(subset=["estimate", "null", "p_adjusted"])
+    compared = rows.dropna(subset=["estimate", "null", "ci_low"])
     beyond = compared[significance.is_significant(compared)]
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
     drawn = significance.minus_null(rows).assign(cell=rows["model"], **_NO_RANGE)

@@ -193,7 +193,7 @@ def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) 
         row = claims.compare_articles(omission, (column == most)[named], confidence=confidence)
         if few:
             row |= dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
-            row["reason"] = "nearly every text has group words"
+            row["reason"] = "too few articles in which only one text has group words"
         row |= {"statistic": "omission_difference", "group": group}
         rows.append(row | {"n_lost": len(units) - (row["n"] or 0)})
     return rows

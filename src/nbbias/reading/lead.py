@@ -204,7 +204,8 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     figure = figures.claims(shown, axis, draw=figures.zero, hue="group")
     differ = Markup(prose.render("figures.differences", declared=CLAIM in rows))
     none = prose.render("figures.no_difference")
-    title = phrases.heading(rows, what=differ, none=none, most=_PANELS)
+    untested = prose.render("figures.untested")
+    title = phrases.heading(rows, what=differ, none=none, untested=untested, most=_PANELS)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of="articles")
     if len(order) > _PANELS:

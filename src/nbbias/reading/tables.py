@@ -158,11 +158,13 @@ def readable(
     labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{interval}]"
     numbers = _number_columns(shown, whole.decimals)
     tested = bool({"p_value", "p_adjusted"} & {*numbers})
-    family = "." if "Holm" in str(whole.note) else "; p adjusted over all rows of a statistic."
+    further = tested and not claims.all()  # rows of which p is adjusted elsewhere
+    stated = "Holm" in str(whole.note) or not further
+    family = "." if stated else "; p adjusted over all rows of a statistic."
     if claims.any():
         pairs = zip(numbers["estimate"], claims, strict=True)
         numbers["estimate"] = [cell + " \N{DAGGER}" * claim for cell, claim in pairs]
-        note.append(_CLAIM + "; other rows: exploratory" * (tested and not claims.all()) + family)
+        note.append(_CLAIM + "; other rows: exploratory" * further + family)
     elif tested and not alone:
         note.append(f"Exploratory{family}")
     texts = {key: [_in_words(key, value) for value in shown[key]] for key in varying}
