@@ -19,7 +19,7 @@ from nbbias.params import MainEstimate, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 from nbbias.text.lexicons import LANGUAGES
 
-#: Our studies by name, and the room of each.
+#: The studies of nbbias by name, and the package of each.
 _ROOMS = {"news_bias": "news"} | {
     name: name
     for name in ("biased_prompts", "cogs", "llmbi", "biasalert", "counterfactual", "calibration")

@@ -1,4 +1,4 @@
-"""How often judges agree with the human labels, and how they differ from each other.
+"""How often judges agree with the reference labels, and how they differ from each other.
 
 Every score is the mean of one value by text (`score_texts`): 1 where the judge is right, 0 where it
 is wrong, NaN where the text does not count for the score.

@@ -68,12 +68,12 @@ class Results(NamedTuple):
 
 
 def measure(labelled: Input = None, answers: Input = None, **parameters: Any) -> Results:
-    """Measure how often classifiers agree with human labels, and the bias level of answers.
+    """Measure how often classifiers agree with reference labels, and the bias level of answers.
 
     Parameters
     ----------
     labelled : DataFrame or path, optional
-        LABELLED, a text a row with its human label: `text` and `biased` (true or false); where
+        LABELLED, a text a row with its reference label: `text` and `biased` (true or false); where
         known `bias_type`, `group`, `attribute`. Three tenths are held out to test the classifiers.
         The shipped sample by default.
     answers : DataFrame or path, optional
@@ -100,8 +100,8 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
 
     Notes
     -----
-    Accuracy is the share of verdicts that agree with the human label; a cluster of near-duplicates
-    counts once (Wilson's interval). It is compared with permuted verdicts and with the majority
+    Accuracy is the share of verdicts that agree with the reference label; near-duplicates
+    count once (Wilson's interval). It is compared with permuted verdicts and with the majority
     class. Two classifiers are compared by McNemar's test. The overall score is accuracy times the
     shares of right types and of right groups and attributes.
 

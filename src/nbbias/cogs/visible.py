@@ -28,7 +28,7 @@ from nbbias.text import embeddings, substitution
 LEVELS = ("obvious", "nuanced", "imperceptible")
 
 #: Share of the answers of other axes that may lie as near to an identity's words as `threshold`:
-#: the chance level of the hints that similarity finds.
+#: the false-positive rate of the hints that similarity finds.
 FALSE_ALARMS = 0.05
 
 

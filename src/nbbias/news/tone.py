@@ -260,7 +260,7 @@ def estimates(
           ``mean_difference_corrected`` and ``difference_beyond_neutral_corrected``: the rest.
         - ``neutral_spread_ratio``: standard deviation of the neutral sentences' scores, of answers
           over that of originals (`neutral_spreads`). Far from 1 all wording is stronger, or weaker:
-          a group whose sentences are warmer on both sides then shifts beyond neutral ones, too.
+          a group whose sentences are warmer on both sides then shifts more than neutral ones.
         - ``prejudice_share``: share of pairs in which the tone towards a group is worse in the
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
           in those. Null: answers and originals exchanged (`news.claims.prejudice`).

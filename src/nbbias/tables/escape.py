@@ -1,8 +1,8 @@
-"""The one room that escapes: any text shows as itself wherever it goes, and does nothing there.
+"""Escaping of texts and names, so that any text shows as itself wherever it goes.
 
 Texts and names come from models and corpora. What is not seen in them is written out, and nothing
 of them becomes a tag, an address, mathematics, a command, a colour or a direction of writing. The
-room stands on the ground floor because messages of errors need it too.
+module is in the lowest layer because messages of errors need it, too.
 """
 
 from __future__ import annotations
