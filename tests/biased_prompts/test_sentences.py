@@ -33,9 +33,11 @@ def headlines_of(*groups: str) -> pd.DataFrame:
     return pd.DataFrame({"source": "s", "article_id": ids, "bias": "gender", "group": groups})
 
 
-def lead_of(table: pd.DataFrame, *, declared: bool = True) -> list[str]:
+def lead_of(
+    table: pd.DataFrame, *, declared: bool = True, answers: pd.DataFrame = TEN
+) -> list[str]:
     claim = table.assign(claim=1, smallest_effect=np.nan, verdict="") if declared else table
-    answers, texts = TEN.assign(text=""), Texts("own", "a.csv")
+    answers, texts = answers.assign(text=""), Texts("own", "a.csv")
     lead = sentences.lead(claim, estimates=table, answers=answers, texts=texts, prompts=ASKED)
     names = lead.numbers["name"].tolist() if len(lead.numbers) else []
     return [*lead.plain, lead.technical, *names, lead.card["N"], lead.figure]
@@ -121,3 +123,10 @@ def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns() 
             assert len(found.rows) == len(rows) * (not unmoved)
         assert len(found.rows.columns) <= 8 and found.title and found.note
     assert study_tables.of(tables.estimates([], study="x"), "effects").rows.empty
+
+
+def test_articles_without_an_answer_are_not_said_to_be_refused() -> None:
+    answers = answers_of([True] * 12 + [False] * 8)
+    missing = answers["article_id"].isin([f"a{n}" for n in range(8, 20)])
+    answers = answers[(answers["prompt"] == "biased") | ~missing]
+    assert "N = 8 articles, 12 excluded" in lead_of(rates_of(answers), answers=answers)[0]

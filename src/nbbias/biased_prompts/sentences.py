@@ -63,6 +63,7 @@ def lead(
     """
     n_refused = answers[answers["refused"].eq(True)].groupby("model")[ARTICLE[-1]].nunique()
     all_refused = declared["n_lost"].eq(declared["model"].map(n_refused))
+    all_refused &= declared["measure"] != "refusal"  # a refusal is no loss there
     declared = declared.assign(lost_as=all_refused.map({True: "refused", False: "excluded"}))
     parts = phrases.families(leading_rows(declared))
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
@@ -191,7 +192,10 @@ def result(estimates: pd.DataFrame, name: str) -> str:
     named, more = significance.significant(rows[rows["statistic"] == _BY_HEADLINE]), ""
     if name == "refusals" and named["group"].nunique() == 1 and named["estimate"].gt(0).all():
         rows = rows[rows["statistic"] == _REFUSES]
-        values = {"models": [*named["model"]], "people": names.people(named["group"].iloc[0])}
+        values = {
+            "models": [*named["model"].unique()],
+            "people": names.people(named["group"].iloc[0]),
+        }
         more = _render("selective", only=len(named) < len(significance.significant(rows)), **values)
     return phrases.heading(rows, what=what, none=none, untested=untested) + more
 
