@@ -336,7 +336,7 @@ def plan_command(
     _explain(note)
 
 
-_UNTIL = "Width of the interval at which labelling ends; draws a round a call."
+_UNTIL = "Width of the interval at which labelling ends; each call draws one round."
 
 
 @app.command("label", rich_help_panel=_PLAN)

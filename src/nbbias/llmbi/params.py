@@ -77,8 +77,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "hand-written",
         'The two "models" are two registers, plain and warm, in which the same answers were '
-        "written by hand for this project; no model wrote them. The difference of warm and plain "
-        "was built in: it only checks the instrument.",
+        "written by hand for this project; no model wrote them. The difference between warm and "
+        "plain is built in, and only checks the instrument.",
     ),
     main_estimates=(params.MainEstimate("llmbi", "index", "reference prose"),),
     prompts={"llmbi": lambda _: read_shipped_table("llmbi_prompts.csv")},
