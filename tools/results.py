@@ -77,8 +77,8 @@ PAGES = {
     "marked_personas": Page(
         "marked_personas/marked_personas",
         "Marked Personas: which groups' descriptions differ from the others?",
-        "Asked to describe people, each of three GPT models described some groups less like the "
-        "average than others, even in words that do not name the group; this is neither better nor "
+        "Each of three GPT models described some groups less like the average of all groups than "
+        "others, even without words that name the group. A larger distance is neither better nor "
         "worse.",
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="measures/cogs.md#corpora-without-default-texts",
