@@ -26,7 +26,7 @@ KEPT = 0.4
 #: Share that a repeat of the default keeps.
 KEPT_BY_DEFAULT = 0.8
 
-SAMPLE_SEED = 2024
+_SEED = 2024
 
 _SENTENCES = 5
 _MARKED = {"obvious": 0.15, "nuanced": 0.15}
@@ -70,9 +70,8 @@ def answers(
     *,
     writers: Mapping[str, Mapping[str, float]] | None = None,
     defaults: int = 2,
-    seed: int = SAMPLE_SEED,
 ) -> pd.DataFrame:
-    """Simulate answers to a part of the suite.
+    """Simulate answers to a part of the suite, the same in every call.
 
     Parameters
     ----------
@@ -82,8 +81,6 @@ def answers(
         Writer → what is added to `KEPT` for an identity (the sample's by default).
     defaults
         How often each default prompt is asked.
-    seed
-        The same seed gives the same answers.
 
     Returns
     -------
@@ -91,7 +88,7 @@ def answers(
         COGS_ANSWERS.
     """
     asked = part(suite)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(_SEED)
     rows: list[tuple[Any, ...]] = []
     for writer, shifts in (simulation()["writers"] if writers is None else writers).items():
         for task, topic, theme in _instances(asked):
@@ -180,15 +177,13 @@ def judge(
     )
 
 
-def judgements(suite: Suite | None = None, *, seed: int = SAMPLE_SEED) -> pd.DataFrame:
+def judgements(suite: Suite | None = None) -> pd.DataFrame:
     """Simulate what the sample's judges reply, in words, to the texts of its writers.
 
     Parameters
     ----------
     suite
         What was asked; its `part` is judged.
-    seed
-        The same seed gives the same replies.
 
     Returns
     -------
@@ -196,7 +191,7 @@ def judgements(suite: Suite | None = None, *, seed: int = SAMPLE_SEED) -> pd.Dat
         COGS_JUDGEMENTS.
     """
     asked = part(suite)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(_SEED)
     instances = pd.DataFrame(
         [
             (writer, *instance)
@@ -234,7 +229,6 @@ def ratings(
     *,
     raters: Mapping[str, Mapping[str, float]] | None = None,
     content: float = 1.5,
-    seed: int = SAMPLE_SEED,
 ) -> pd.DataFrame:
     """Simulate what people choose, one order each, from the same texts.
 
@@ -247,8 +241,6 @@ def ratings(
     content
         Standard deviation of what single texts are worth, to all raters alike: what makes people
         agree. At 0 they agree by chance, or where they lean alike.
-    seed
-        The same seed gives the same ratings.
 
     Returns
     -------
@@ -256,7 +248,7 @@ def ratings(
         The columns of `cogs.people.read_ratings`.
     """
     asked = part(suite)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(_SEED)
     items = [(task, theme) for task, _, theme in _instances(asked)]
     rows = []
     for axis, plan in asked.axes.items():

@@ -109,18 +109,16 @@ def swap_prompts(
     return table.assign(prompt_id=names)[["prompt_id", "prompt", "unit", "bias", "group"]]
 
 
-def simulate_answers(seed: int = 20231222, *, effect: float = 1.0) -> pd.DataFrame:
+def simulate_answers(*, effect: float = 1.0) -> pd.DataFrame:
     """Simulate answers of two models to versions of 20 prompts; one treats groups unequally.
 
     Parameters
     ----------
-    seed
-        Of the random draws.
     effect
         1: in ``uneven-writer``, a sentence is praise with probability 1/4 of women and 3/4 of men,
         and 25% of answers about Black people are refused. 0: groups do not matter.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(20231222)
     simulated = tables.read_shipped_yaml("simulate/counterfactual.yaml")
     people, jobs = simulated["people"], simulated["jobs"]
     asked = [

@@ -426,7 +426,8 @@ def _not_significant(
     rows = [part.iloc[0].to_dict() for part in parts]
     verdicts = pd.concat([part.get("verdict", pd.Series("")) for part in parts])
     if verdicts.astype("str").str.startswith("equivalent").all():
-        sizes, macro = [size(row, row[SMALLEST]) for row in rows], "claims.equivalent"
+        macro, more = "claims.equivalent", {"confidence": rows[0]["confidence"]}
+        sizes = [size(row, row[SMALLEST]) for row in rows]
     else:
         mde = significance.minimum_detectable_effect(whole.reset_index(drop=True))
         mde = mde.set_axis(whole.index)
@@ -435,10 +436,10 @@ def _not_significant(
             if kind not in kinds[at + 1 : most]:  # a kind's range stands once, behind the last
                 same = pd.concat([parts[of] for of in range(at + 1) if kinds[of] == kind])
                 sizes[at] = size_range(rows[at], mde[same.index])
-        macro = "claims.not_significant"
+        macro, more = "claims.not_significant", {"further": further}
     named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
     values = {"names": named[:most], "others": len(named[most:])}
-    return render(macro, **values, confidence=rows[0]["confidence"], further=further)
+    return render(macro, **values, **more)
 
 
 def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
