@@ -102,6 +102,9 @@ def test_a_second_scorer_that_decides_otherwise_is_said_and_leads() -> None:
     assert [name.rpartition(" ")[2] for name in lead.numbers["name"]] == ["TextBlob"] * 2 + [
         "VADER"
     ]
+    by_classifier = declared.assign(instrument="bias classifier (scikit-learn 1.9) (B)")
+    lead = page.lead(by_classifier, texts=Texts("own", ""), results=results)
+    assert lead.numbers["name"].iloc[0].endswith("by bias classifier")
     agreeing = results._replace(second_scorer=second.assign(p_adjusted=[0.3, 0.001]))
     assert (
         page.lead(declared, texts=Texts("own", ""), results=agreeing).plain

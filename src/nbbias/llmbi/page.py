@@ -109,7 +109,8 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame, second: pd.DataFrame) ->
     """Return at most three differences: from reference prose, by both scorers or between models."""
     of_model = [rows[rows["model"].isin(second["model"].head(1))] for rows in (others, second)]
     chosen = phrases.leading([others, *(of_model if len(second) else [pairs])]).drop_duplicates()
-    rows, both = chosen.to_dict("records"), len(second) > 0
+    rows = chosen.replace({"instrument": _VERSION}, "", regex=True).to_dict("records")
+    both = len(second) > 0
     name = [prose.render_plain("llmbi.number_name", row=row, both=both) for row in rows]
     return significance.minus_null(chosen).assign(name=name)
 
