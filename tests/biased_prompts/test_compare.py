@@ -253,9 +253,6 @@ def test_student_s_p_values_are_those_published() -> None:
             assert student["p_value"] == pytest.approx(exact, abs=0.001)
 
 
-# --- the whole way ----------------------------------------------------------------------------
-
-
 # --- parameters -------------------------------------------------------------------------------
 
 

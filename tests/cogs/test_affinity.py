@@ -139,6 +139,3 @@ def test_models_together_are_averaged_within_the_instance() -> None:
     np.testing.assert_allclose(shares["all"], (shares["m"] + shares["j"]) / 2)
     favourites = both[both["statistic"] == "abs"].set_index("model")["group"]
     assert favourites[["m", "j"]].tolist() == ["white", "black"]
-
-
-# --- what was simulated --------------------

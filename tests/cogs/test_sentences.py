@@ -85,7 +85,6 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
         "one writer nearest to White people": lead_of(scored(FAR)),
         "headings": [sentences.heading(scored(rows), "rbs") for rows in (FAR, many)],
         "no identity nearer than another": lead_of(scored(ALIKE)),
-        "nothing measured": lead_of(scored(gap)),
         "of these tasks": lead_of(of_tasks),
         "lead of five models": lead_of(scored(many)),
         "lead with a fifth excluded": lead_of(scored(some)),

@@ -279,9 +279,6 @@ def test_prose_of_one_text_gives_a_mean_and_no_test() -> None:
     assert "one text" in row["reason"]
 
 
-# --- the whole table --------------------------------------------------------------------------
-
-
 # --- the printed figures ----------------------------------------------------------------------
 
 

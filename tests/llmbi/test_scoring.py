@@ -87,15 +87,6 @@ def test_a_blank_answer_is_read_and_kept(tmp_path: Path) -> None:
     assert len(scoring.read_answers(write(tmp_path, rows))) == 3
 
 
-# --- measuring --------------------------------------------------------------------------------
-
-
-def test_a_blank_answer_has_no_words_and_no_polarity() -> None:
-    table = scoring.measure(answers("", None, " \n"), scorers=BOTH)
-    assert table["n"].tolist() == [0, 0, 0]
-    assert table[["polarity_textblob", "polarity_vader"]].isna().all(axis=None)
-
-
 # --- the formula ------------------------------------------------------------------------------
 
 number = st.floats(0, 10)
@@ -178,6 +169,3 @@ def test_only_named_dimensions_change_their_weight() -> None:
     measured = measured.assign(n=2, polarity_textblob=0.4, polarity_vader=0.4)
     table = scoring.score_answers(measured, weights={"B": 2.0, "C": 0.0})
     assert table["weighted_bias"].tolist() == pytest.approx([0.4, 0.8, 0.0])
-
-
-# --- the paper --------------------------------------------------------------------------------

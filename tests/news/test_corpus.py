@@ -94,9 +94,6 @@ def test_ids_on_one_side_alone_are_asked_of_the_other(tmp_path: Path) -> None:
             corpus.read(*sides)
 
 
-# --- what is refused --------------------------------------------------------------------------
-
-
 # --- ids of two files -------------------------------------------------------------------------
 
 

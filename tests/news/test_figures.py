@@ -91,19 +91,14 @@ def test_a_difference_that_was_not_measured_is_written_not_drawn() -> None:
     assert labels(ax) == ["x", "y"]
 
 
-# --- many, and none ---------------------------------------------------------------------------
-
-SILENT = scored([[0, 0]] * 2 + [[2, 1], [1, 3]], [[1, 1]] * 4, model=list("xxyy"))
+# --- many -------------------------------------------------------------------------------------
 
 
-def test_many_biases_are_drawn_panel_by_panel_and_what_is_missing_is_said() -> None:
+def test_many_biases_are_drawn_panel_by_panel() -> None:
     # A panel for either bias of two groups, three and five for the others.
     figure = differences(biases(gender=2, race=3, religion=5, age=2, nation=5))
     assert [len(on_rows(ax)) for ax in figure.axes if ax.axison] == [2] * 15
     assert rendered(figure)
-    for ax in differences(estimated(SILENT[SILENT["model"] == "x"], 2)).axes:
-        assert markers(ax) == []
-        assert [note.get_text() for note in ax.texts] == ["not measured"]
 
 
 # --- the published values -------------------------------------------------------------------

@@ -35,9 +35,6 @@ def only_of(share: float) -> tuple[str, ...]:
     return tuple(sample.corpus({"m": {"female": shift}}, seed=1)[1]["text"])
 
 
-# --- corpora ----------------------------------------------------------------------------------
-
-
 # --- what is simulated --------------------------------------------------------------------------
 
 
@@ -78,9 +75,6 @@ def test_women_and_men_are_rendered_word_for_word_and_only_by_listed_words() -> 
     assert len(changed) >= 10
 
 
-# --- faults -----------------------------------------------------------------------------------
-
-
 # --- truth beside estimates -------------------------------------------------------------------
 
 
@@ -101,6 +95,3 @@ def test_the_truth_stands_beside_what_was_found() -> None:
     assert found["simulated"].to_dict() == pytest.approx({"female": -0.15, "male": 0.15})
     assert found["estimate"].to_dict() == {"female": -0.12, "male": 0.05}
     assert found["covered"].to_dict() == {"female": "yes", "male": "no"}
-
-
-# --- subjects ---------------------------------------------------------------------------------

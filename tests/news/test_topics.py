@@ -84,9 +84,6 @@ def test_a_topic_of_all_sentences_or_of_none_has_no_residual() -> None:
     assert found.isna().all(axis=None)
 
 
-# --- chi-squared and its permutation ----------------------------------------------------------
-
-
 # --- whose sentences count --------------------------------------------------------------------
 
 
@@ -110,9 +107,6 @@ def test_own_associations_are_each_corpus_own_and_common_ones_everybodys() -> No
     expected = fits.residuals(counts).max(axis=1)
     assert everybody["residual"].head(2).tolist() == pytest.approx(expected.tolist())
     assert everybody["sentences"].tolist() == [96, 96, 0]
-
-
-# --- shares of a text -------------------------------------------------------------------------
 
 
 # --- pairs ------------------------------------------------------------------------------------
@@ -148,9 +142,6 @@ def test_every_loss_has_its_reason() -> None:
     assert table["difference_a"].isna().tolist() == [False, *[True] * 5]
     losses = claims.losses(table)
     assert losses["pairs"].item() == 6 and losses["counted"].item() == 1
-
-
-# --- estimates --------------------------------------------------------------------------------
 
 
 # --- what two texts differ by anyway ----------------------------------------------------------

@@ -216,9 +216,6 @@ def test_first_mentions_are_of_articles_whose_texts_both_name_the_group_and_anot
     assert three.loc[7].tolist() == pytest.approx([0, 1, 0, np.nan], nan_ok=True)
 
 
-# --- estimates: common articles ---------------------------------------------------------------
-
-
 # --- estimates: repeated answers --------------------------------------------------------------
 
 
