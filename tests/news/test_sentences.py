@@ -120,14 +120,18 @@ def test_what_a_page_says_of_distances(golden: Golden) -> None:
 
 
 def test_what_a_page_leads_with(golden: Golden) -> None:
+    gaps = dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value", "p_adjusted"))
+    gone = row_of("a", 0.0, 1.0) | gaps | {"n": 0, "reason": "no group words in either (12)"}
     tone = {"measure": "sentiment", "statistic": "difference_beyond_neutral"}
     both = [row_of("a", -0.14, 0.016, **tone), row_of("a", -0.14, 0.016)]
     three = [row_of("a", -0.14, 0.016), row_of("b", 0.02, 1.0), row_of("c", 0.01, 1.0)]
     says = {
         "one of three models": lead_of(*three),
         "nothing shown": lead_of(row_of("a", 0.02, 0.9), row_of("b", -0.03, 0.6)),
+        "nothing measured": lead_of(gone),
         "no claims": lead_of(*both, declared=False),
         "tone alone": lead_of(both[0], declared=False),
+        "markup": lead_of(row_of("*<b>*", -0.14, 0.01), row_of("x", 0, 1.0)),
     }
     golden("news_leads", says)
     # 0.08 is 1.994 standard errors; at half the level 2.29 + 0.85 of them are needed.

@@ -218,6 +218,13 @@ def test_the_key_figure_gives_every_panel_the_same_rows() -> None:
     assert phrases.technical([]) == "" and phrases.leading([]).empty
 
 
+def test_names_in_what_notebooks_say_are_text() -> None:
+    said = prose.render("llmbi.saturated", scorer="<b>", models=["<b>x</b>"])
+    said += prose.render("cogs.by_hand", row={"model": "<b>", "bias": "*y*"}, values=[0.1, 2.0])
+    assert shown(said).count("<b>") == 3
+    assert "*y*" in shown(said)
+
+
 def test_too_few_units_are_those_of_rows_that_could_not_be_significant() -> None:
     many = rows_of(np.zeros(100)).assign(p_adjusted=np.nan, reason="no value differs: no test")
     few = rows_of(np.full(3, 0.1)).assign(reason=f"{tables.UNTESTABLE}.25", model="k")
