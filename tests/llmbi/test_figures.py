@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import t
 
 from nbbias import llmbi, tables
 from tests.reading.test_figures import estimates, filled, markers, rendered
@@ -32,7 +34,31 @@ def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: i
     assert rendered(figure)
 
 
+def test_the_range_of_means_if_dimensions_are_equal_by_hand() -> None:
+    table = estimates(p_value=0.5).assign(instrument="VADER", model="m")
+    units = pd.concat([table.assign(value=table["estimate"] + side) for side in (-0.1, 0.1)])
+    rows = llmbi.page.plot_dimensions(table, units=units).rows
+    # Three dimensions of two prompts: a mean has the error 0.1, less that of the mean of all.
+    half = t.ppf(1 - 0.025 / 3, 3) * 0.1 * np.sqrt(1 - 1 / 3)
+    assert (rows["null_high"] - rows["null"]).tolist() == pytest.approx([half] * 3)
+    assert rows["null"].tolist() == pytest.approx([rows["estimate"].mean()] * 3)
+
+
+SCORES = {"score": [1.0, 0.3, 0.5], "neutral": 0.4, "neutral_low": 0.2, "neutral_high": 0.6}
+
+
+def test_answers_are_drawn_beside_the_range_of_reference_prose() -> None:
+    row = {"model": "m", "statistic": "index", "estimate": 0.6, "null": 0.4, "n": 9}
+    row |= {"ci_low": 0.5, "ci_high": 0.7, "p_adjusted": 0.01}
+    rows = tables.estimates([row], study="llmbi", instrument="VADER", confidence=0.95)
+    drawn = llmbi.page.plot_indices(rows, pd.DataFrame(SCORES | {"model": "m"}))
+    assert "(1 of 3 answers above its 95% range)" in drawn.title
+    (ax,) = filled(drawn.figure)
+    assert [x for x, y in markers(ax, "o") if y < 0] == pytest.approx([0.6, -0.1, 0.1])
+
+
 def test_what_was_not_tested_is_not_called_no_significant_difference() -> None:
     row = {"model": "m", "statistic": "index", "estimate": 0.4, "null": 0.4, "n": 9}
     rows = tables.estimates([row], study="llmbi", instrument="VADER", confidence=0.95)
-    assert "could be compared" in llmbi.page.plot_indices(rows).title
+    scores = pd.DataFrame(SCORES | {"model": "m"})
+    assert "could be compared" in llmbi.page.plot_indices(rows, scores).title

@@ -24,6 +24,10 @@ def test_every_dimension_is_shown_with_its_adjusted_p() -> None:
     measured = pd.concat([THREE, one_model([0.9, 0.8], [0.1], [0.0], model="k")]).reset_index()
     table = estimated(measured)
     means = table[table["statistic"] == "dimension_mean"]
+    above = (means["estimate"] - means["null"]).sort_values(ascending=False)
+    means = means.loc[above.index].sort_values(
+        "model", key=lambda v: pd.factorize(v)[0], kind="stable"
+    )
     shown = llmbi.page.table(table, name="dimension_mean").rows
     assert list(shown) == ["model", "dimension", "estimate", "n", "null", "p_adjusted"]
     assert shown["p_adjusted"].tolist() == p_column(means).tolist()

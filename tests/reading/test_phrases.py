@@ -141,7 +141,8 @@ def test_what_is_said(golden: Golden) -> None:
     for name, case in cases.items():
         mde = reading.significance.minimum_detectable_effect(case)
         lines += [f"## {name}", *map(shown, lead(case))]
-        lines += [f"- {shown(phrases.differences(case, mde=mde, reference=ORIGINALS))}"]
+        differences = phrases.differences(case, mde=mde, reference=ORIGINALS)
+        lines += [f"- {shown(' '.join(differences))}"]
         lines += [f"# {shown(phrases.heading(case, what='shares', none='Nothing'))}", ""]
     lost = {"p_adjusted": None, "reason": "one article", "model": "b"}
     says = "in {which} {group} is {estimate}"
@@ -169,7 +170,7 @@ def test_what_is_said(golden: Golden) -> None:
 def test_whatever_a_name_holds_is_text(name: str) -> None:
     rows = rows_of(*SOME[:2]).assign(model=[name, "b"], group=name, p_adjusted=[0.001, 0.2])
     differences = phrases.differences(rows, mde=pd.Series([0.1, 0.1]), reference=ORIGINALS)
-    for text in [*lead(rows), differences]:
+    for text in [*lead(rows), *differences]:
         page = prose_html(text)
         assert not page.find_all(["script", "img", "a", "b", "svg", "iframe", "h1"])
     one = prose.render("claims.count", k=1, n=1, kind="models", names=[name])

@@ -216,7 +216,7 @@ def selective(rates: pd.DataFrame) -> list[str]:
 
 def _differences(rows: pd.DataFrame, reference: str, unit: str = "articles") -> str:
     mde = significance.minimum_detectable_effect(rows)
-    return phrases.differences(rows, mde=mde, reference=reference, unit=unit)
+    return " ".join(phrases.differences(rows, mde=mde, reference=reference, unit=unit))
 
 
 # --- the effect of the prompt -----------------------------------------------------------------

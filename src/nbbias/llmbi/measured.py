@@ -51,7 +51,8 @@ class Results(NamedTuple):
     scores : DataFrame
         By answer: `bias_score` (-1 to 1), the terms of the formula (`weighted_bias`, `penalty`,
         `sentiment_term`), `score` (at least the penalty), `neutral`, the mean score of reference
-        prose of its length, and `polarity_second`, its polarity by the second scorer.
+        prose of its length, the range of its passages (`neutral_low`, `neutral_high`, at the level
+        of the intervals), and `polarity_second`, its polarity by the second scorer.
     losses : DataFrame
         By `model`, how many answers were `read`, `blank`, `unreadable` and `scored`; and
         the `passages` of reference prose.
@@ -153,8 +154,12 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     first = estimates.estimates(scores, reference, formula=formula, **settings)
     other = estimates.estimates(scores_by_second, reference, formula=by_second, **settings)
     pools = scoring.neutral_pools(scores, reference, **formula)
+    tail = (1 - chosen.confidence) / 2
     scores = scores.assign(
-        neutral=[pool.mean() for pool in pools], polarity_second=measured[f"polarity_{second}"]
+        neutral=[pool.mean() for pool in pools],
+        neutral_low=[pool.quantile(tail) for pool in pools],
+        neutral_high=[pool.quantile(1 - tail) for pool in pools],
+        polarity_second=measured[f"polarity_{second}"],
     )
     return Results(
         first.estimates,

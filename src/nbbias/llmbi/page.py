@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
-from scipy.stats import norm
+from matplotlib.axes import Axes
+from scipy.stats import norm, t
 
 from nbbias import reading, stats
 from nbbias.params import Texts
@@ -25,6 +26,8 @@ _NEAR = 0.9
 _PROSE = "reference prose of the same length"
 _MINUS = " \N{MINUS SIGN} reference prose"
 _VERSION = r" \d[\d.]+"
+#: The scores whose sizes two scorers are compared by.
+_SIZES = ["bias_score", "polarity_second"]
 _NO_RANGE = {"null_low": np.nan, "null_high": np.nan}
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {"split": [name + part for name in ("index", "difference") for part in stats.PARTS]}
@@ -62,16 +65,18 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     parts = [part for _, part in pd.concat([others, pairs]).groupby("statistic", sort=False)]
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
     mde = significance.minimum_detectable_effect(declared)
-    first, *others_ = dict.fromkeys(_differences(part, mde) for part in measured)
+    first, *others_ = dict.fromkeys(
+        _differences(part, mde, is_named=others.empty) for part in measured
+    )
     second = _changed(results) if results else declared.head(0)
-    each = [
-        (row, Markup(phrases.signed(row)), Markup(phrases.numbers(row, unit="prompts")))
-        for row in second.to_dict("records")
-    ]
+    each = [(row, Markup(phrases.signed(row))) for row in second.to_dict("records")]
     what = prose.render("llmbi.what", classified=_is_classified(declared))
-    changed = prose.render("llmbi.other_scorer", rows=each, first=_scorers(declared)[:1])
+    # What was not significant comes last, with the scorer that disagrees.
+    last = [text for _, *rest in (first, *others_) for text in rest]
+    last += [prose.render("llmbi.other_scorer", rows=each)] if each else []
+    plain = (first[0], *(text for text, *_ in others_), what, " ".join(last))
     return Lead(
-        plain=(first, what, *others_, *([changed] if each else ())),
+        plain=tuple(filter(None, plain)),
         technical=phrases.technical(list(map(significance.minus_prose, parts)), unit="prompts"),
         figure="indices",
         numbers=_numbers(pairs, others.dropna(subset="estimate"), second),
@@ -80,29 +85,31 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     )
 
 
-def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
+def _differences(rows: pd.DataFrame, mde: pd.Series, *, is_named: bool) -> tuple[str, ...]:
     """Say which rows of a statistic are significant; of models, which two are furthest apart."""
     measured = rows[rows["estimate"].notna()]
     significant = significance.significant(measured)
     if measured.empty or not rows["statistic"].iloc[0].startswith("difference"):
         text = phrases.differences(rows, mde=mde, reference=f"in {_PROSE}", unit="prompts")
         if significant.empty:
-            text = prose.render("llmbi.compared", prose=_PROSE, text=Markup(text))
-        return text
+            text[0] = prose.render("llmbi.compared", prose=_PROSE, text=Markup(text[0]))
+        return tuple(text)
     largest = (significant if len(significant) else measured)["estimate"].abs().idxmax()
     row = measured.loc[largest].to_dict()
     index = row | {"statistic": row["statistic"].replace("difference", "index")}
     sign = 1 if row["estimate"] > 0 else -1
-    return prose.render(
+    said = prose.render(
         "llmbi.differences",
         k=len(significant),
         n=len(measured),
         row=row,
         index=names.measure(index),
+        is_named=is_named or rows["statistic"].iloc[0] != "difference",
         pair=(row["model"], row["group"])[::sign],
         numbers=Markup(phrases.numbers(row, unit="prompts", sign=sign)),
         mde=Markup(phrases.size_range(row, mde.reindex(measured.index))),
     )
+    return (said,)
 
 
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
@@ -196,127 +203,226 @@ def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
 
 
 def saturated(results: Results) -> str:
-    """Say in which models most scores by the second scorer are near the maximum of its scale.
+    r"""Say in which models the second scorer's analysis of variance is unreliable.
 
     Examples
     --------
     >>> from nbbias import llmbi
-    >>> saturated(llmbi.measure(draws=100)).partition(" by ")[0]
-    'Most scores'
+    >>> saturated(llmbi.measure(draws=100)).partition(",")[0]
+    'Most scores by VADER are near the maximum of its scale in warm\\-register'
     """
     tested = results.second_scorer.query("statistic == 'anova'").dropna(subset="p_value")
-    sizes = results.scores.groupby("model", sort=False)["polarity_second"].agg(
-        lambda polarity: polarity.abs().median()
-    )
-    near = [model for model in sizes.index[sizes > _NEAR] if model in {*tested["model"]}]
-    scorer = results.second_scorer["instrument"].iloc[0]
-    return prose.render("llmbi.saturated", scorer=scorer, models=near)
+    near = [model for model in _near_maximum(results) if model in {*tested["model"]}]
+    return prose.render("llmbi.saturated", scorer=_both(results)[1], models=near)
+
+
+def _near_maximum(results: Results) -> list[str]:
+    """Return the models most of whose scores by the second scorer are near its maximum."""
+    sizes = results.scores["polarity_second"].abs().groupby(results.scores["model"], sort=False)
+    return [model for model, median in sizes.median().items() if median > _NEAR]
 
 
 def by_scorer(results: Results) -> str:
-    """Say whether two scorers rank the prompts of each model alike: the heading of its section.
+    """Say whether two scorers rank the prompts of each model alike: the heading of its section."""
+    rows = (
+        _correlations(results).dropna(subset="ci_low").assign(alike=lambda row: row["ci_low"] > 0)
+    )
+    return prose.render("llmbi.by_scorer", rows=rows.to_dict("records"), scorers=_both(results))
 
-    Spearman's correlation of the sizes of their polarities; its interval is that of Fisher's z with
-    the variance of Bonett and Wright 2000, Psychometrika 65(1).
+
+def _correlations(results: Results) -> pd.DataFrame:
+    """Correlate the sizes of both scorers' polarities over the prompts of each model.
+
+    Spearman's, with the interval of Fisher's z with the variance of Bonett and Wright 2000,
+    Psychometrika 65(1).
     """
-    sizes = results.scores.set_index(["model", "prompt"])[["bias_score", "polarity_second"]].abs()
-    by_model = sizes.groupby(level=[0, 1], sort=False).mean().dropna().groupby(level=0, sort=False)
+    by_model = _sizes(results.scores).groupby("model", sort=False)[_SIZES]
     n, rho = by_model.size(), by_model.corr("spearman").iloc[::2, 1].droplevel(1)
     z, confidence = np.arctanh(rho.where(rho.abs() < 1)), results.estimates["confidence"].iloc[0]
     half = norm.ppf((1 + confidence) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3).where(n > 3))
     rows = pd.DataFrame({"estimate": rho, "n": n, "confidence": confidence})
-    rows = rows.assign(ci_low=np.tanh(z - half), ci_high=np.tanh(z + half)).dropna().reset_index()
-    rows = rows.assign(alike=rows["ci_low"] > 0).to_dict("records")
-    named = [table["instrument"].iloc[0] for table in (results.estimates, results.second_scorer)]
-    scorers = [name.partition(" (B) and ")[0] for name in named]
-    return prose.render("llmbi.by_scorer", rows=rows, scorers=scorers)
+    return rows.assign(ci_low=np.tanh(z - half), ci_high=np.tanh(z + half)).reset_index()
+
+
+def _sizes(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean size of each prompt's scores, by both scorers."""
+    sizes = scores.set_index(["model", "prompt"])[_SIZES].abs()
+    return sizes.groupby(level=[0, 1], sort=False).mean().dropna().reset_index()
+
+
+def _both(results: Results) -> list[str]:
+    tables = (results.estimates, results.second_scorer)
+    return [_scorers(table)[0].partition(" (")[0] for table in tables]
 
 
 # --- figures --------------------------------------------------------------------------------------
 
 
-def _axis(rows: pd.DataFrame) -> str:
-    """Name what a panel shows: panels of one scorer share a scale, those of two do not."""
-    return f"LLMBI ({', '.join(_scorers(rows))}){_MINUS}"
-
-
-def plot_indices(*estimates: pd.DataFrame) -> Drawn:
-    """Draw the difference of each model's index from reference prose, a panel a scorer.
+def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
+    """Draw each model's index and each answer, as differences from reference prose.
 
     Parameters
     ----------
-    *estimates
-        `estimates` of `llmbi.measure`, of claims with `reading.claims.with_claims`, and
-        `second_scorer` to compare with.
-
-    Examples
-    --------
-    >>> from nbbias import tables
-    >>> row = {"model": "m", "statistic": "index", "estimate": 0.9, "ci_low": 0.7, "ci_high": 1.1,
-    ...        "null": 0.4, "null_low": 0.3, "null_high": 0.5, "n": 18, "instrument": "TextBlob",
-    ...        "p_value": 0.01}
-    >>> plot_indices(tables.estimates([row], study="llmbi", confidence=0.95)).title
-    'By TextBlob, m scores higher than reference prose'
-    >>> unknown = row | {"null": None, "null_low": None, "null_high": None}
-    >>> plot_indices(tables.estimates([unknown], study="llmbi", confidence=0.95)).title
-    "No model's index could be compared with reference prose"
-    """
-    rows = pd.concat(table[table["statistic"] == "index"] for table in estimates)
-    compared = rows.dropna(subset=["estimate", "null", "ci_low"])
-    beyond = compared[significance.is_significant(compared)]
-    side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
-    drawn = significance.minus_null(rows).assign(cell=rows["model"], **_NO_RANGE)
-    return Drawn(
-        figures.claims(drawn, _axis, by="instrument", draw=figures.zero),
-        drawn,
-        "Difference of each model's LLM Bias Index from reference prose with its interval, for "
-        "each scorer.",
-        prose.render_plain(
-            "llmbi.indices",
-            rows=beyond.assign(side=side).replace(_VERSION, "", regex=True).to_dict("records"),
-            compared=len(compared) > 0,
-        ),
-        figures.caption(drawn, f"differences from {_PROSE}", of="prompts")
-        + "".join(f" {_scorers(table)[0]}: intervals not adjusted." for table in estimates[1:]),
-    )
-
-
-def plot_dimensions(*estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
-    """Draw the difference of each dimension's mean from reference prose, and of its prompts.
-
-    Parameters
-    ----------
-    *estimates
-        `estimates` of `llmbi.measure`, and `second_scorer`.
-    units
+    estimates
+        `estimates` of `llmbi.measure`, of claims with `reading.claims.with_claims`.
+    scores
         Of `llmbi.measure`.
 
     Examples
     --------
     >>> from nbbias import tables
-    >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9}
-    >>> rows = tables.estimates([row], study="llmbi", instrument="VADER", confidence=0.95)
-    >>> plot_dimensions(rows, units=rows.assign(value=0.9)).title
-    'Score of each dimension, compared with reference prose'
+    >>> row = {"model": "m", "statistic": "index", "estimate": 0.9, "ci_low": 0.7, "ci_high": 1.1,
+    ...        "null": 0.4, "null_low": 0.3, "null_high": 0.5, "n": 18, "p_value": 0.01}
+    >>> rows = tables.estimates([row], study="llmbi", confidence=0.95)
+    >>> scores = pd.DataFrame({"model": ["m"], "score": 1.0, "neutral": 0.4, "neutral_low": 0.2,
+    ...                        "neutral_high": 0.8})
+    >>> plot_indices(rows, scores).title
+    'm scores higher than reference prose (1 of 1 answers above its 95% range)'
+    >>> unknown = rows.assign(null=np.nan, null_low=np.nan, null_high=np.nan)
+    >>> plot_indices(unknown, scores).title
+    "No model's index could be compared with reference prose"
     """
-    rows = pd.concat(table[table["statistic"] == "dimension_mean"] for table in estimates)
+    rows = estimates[estimates["statistic"] == "index"]
+    compared = rows.dropna(subset=["estimate", "null", "ci_low"])
+    beyond = compared[significance.is_significant(compared)]
+    prose_ = ["neutral_low", "neutral_high"]
+    answers = scores.assign(estimate=scores["score"], null=scores["neutral"], side="further")
+    answers = answers.dropna(subset="score")[["model", "estimate", "null", "side", *prose_]]
+    outside = [
+        answers["estimate"] < answers["neutral_low"],
+        answers["estimate"] > answers["neutral_high"],
+    ]
+    counts = pd.DataFrame(dict(zip(("lower", "higher"), outside, strict=True)))
+    counts = counts.assign(all=True).groupby(answers["model"]).sum()
+    band = answers[prose_].sub(answers["null"], axis=0).groupby(answers["model"]).mean()
+    drawn = significance.minus_null(pd.concat([rows.assign(side="ours"), answers]))
+    ends = {f"null_{end}": drawn["model"].map(band[f"neutral_{end}"]) for end in ("low", "high")}
+    ends = {name: values.where(drawn["side"] == "ours") for name, values in ends.items()}
+    significant = significance.is_significant(drawn) | (drawn["side"] != "ours")
+    drawn = drawn.assign(cell=drawn["model"], panel="", significant=significant, **ends)
+    level = prose.level(rows)
+    words = {"band": f"{level} of reference passages"}
+    figure = figures.claims(drawn, _axis(rows), draw=_draw_answers, words=words)
+    figure.set_figheight(figure.get_figheight() + 0.25 * len(rows) - 0.25)
+    sides = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
+    said = [
+        {
+            "model": model,
+            "side": side,
+            "k": counts[side].get(model, 0),
+            "n": counts["all"].get(model, 0),
+        }
+        for model, side in zip(beyond["model"], sides, strict=True)
+    ]
+    return Drawn(
+        figure,
+        drawn,
+        "Difference of each model's LLM Bias Index from reference prose with its interval, and of "
+        "each answer.",
+        prose.render_plain("llmbi.indices", rows=said, compared=len(compared) > 0, level=level),
+        figures.caption(rows.assign(**_NO_RANGE), f"differences from {_PROSE}", of="prompts"),
+    )
+
+
+def _axis(rows: pd.DataFrame) -> str:
+    return f"LLMBI ({', '.join(_scorers(rows))}){_MINUS}"
+
+
+def _draw_answers(part: pd.DataFrame, ax: Axes) -> None:
+    """Draw the line of no difference, and name the dots."""
+    figures.zero(part, ax)
+    ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="index")
+    ax.plot([], [], "o", color=figures.MUTED, ms=3.5, label="single answers")
+
+
+def plot_scorers(results: Results) -> Drawn:
+    """Draw the size of each prompt's polarity by both scorers, a panel a model.
+
+    Parameters
+    ----------
+    results
+        Of `llmbi.measure`.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> plot_scorers(llmbi.measure(draws=100)).alt
+    "Each prompt's |polarity| by TextBlob and VADER, a panel for each model."
+    """
+    sizes, scorers = _sizes(results.scores), _both(results)
+    rho = {
+        row["model"]: prose.render_plain("llmbi.correlation", row=row)
+        for row in _correlations(results).to_dict("records")
+    }
+
+    def draw(part: pd.DataFrame, ax: Axes) -> None:
+        ax.plot(*part[_SIZES].to_numpy().T, "o", color=figures.INK, alpha=0.6, ms=4.5)
+        ax.set(xlim=(-0.01, 1.05 * sizes[_SIZES[0]].max()), ylim=(-0.2, 1.05))
+        ax.text(0.98, 0.06, rho[part["model"].iloc[0]], ha="right", transform=ax.transAxes)
+        ax.set_xlabel(f"|polarity| by {scorers[0]}")
+        ax.set_ylabel(f"|polarity| by {scorers[1]}")
+
+    return Drawn(
+        figures.panels(sizes, draw, by="model", height=2.4),
+        sizes,
+        f"Each prompt's |polarity| by {scorers[0]} and {scorers[1]}, a panel for each model.",
+        prose.render_plain("llmbi.near", scorer=scorers[1], models=_near_maximum(results)),
+        prose.render_plain("llmbi.scorers_caption", level=prose.level(results.estimates)),
+    )
+
+
+def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
+    """Draw the difference of each dimension's mean from reference prose, and of its prompts.
+
+    The band is the range of all means if dimensions are equal (Bonferroni), in the one-way ANOVA
+    model.
+
+    Parameters
+    ----------
+    estimates
+        `estimates` of `llmbi.measure`.
+    units
+        Of `llmbi.measure`.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> results = llmbi.measure(draws=100)
+    >>> plot_dimensions(results.estimates, units=results.units).title
+    'All means of dimensions lie within the range expected if dimensions were equal'
+    """
+    rows = estimates[estimates["statistic"] == "dimension_mean"]
     crosses = units.assign(estimate=units["value"], side="printed").merge(
         rows[["model", "dimension", "statistic", "instrument", "null"]]
     )
-    drawn = pd.concat([rows.assign(side="ours"), crosses], ignore_index=True)
-    drawn = drawn.assign(panel=drawn["instrument"] + ", " + drawn["model"])
-    drawn = significance.minus_null(drawn).assign(cell=drawn["dimension"], **_NO_RANGE)
-    ours, columns = drawn[drawn["side"] == "ours"], min(drawn["model"].nunique(), 4)
-    tested = ours.dropna(subset="p_adjusted").replace({"instrument": _VERSION}, "", regex=True)
-    tested = tested.assign(differs=significance.is_significant(tested)).to_dict("records")
+    rows = significance.minus_null(rows.assign(side="ours", **_NO_RANGE)).reset_index(drop=True)
+    for model, part in rows.dropna(subset="estimate").groupby("model", sort=False):
+        of_model = crosses[crosses["model"] == model].dropna(subset="value")
+        numbers = pd.Categorical(of_model["dimension"], part["dimension"]).codes
+        _, errors, df = stats.group_means(of_model["value"].to_numpy(float), numbers)
+        k = len(part)
+        half = t.ppf(1 - stats.alpha(part["confidence"].iloc[0]) / 2 / k, df) * np.sqrt(
+            errors**2 * (1 - 2 / k) + (errors**2).sum() / k**2
+        )
+        middle = part["estimate"].mean()
+        ends = {"null": middle, "null_low": middle - half, "null_high": middle + half}
+        rows.loc[part.index, [*ends]] = pd.DataFrame(ends, index=part.index)
+    outside = (rows["estimate"] < rows["null_low"]) | (rows["estimate"] > rows["null_high"])
+    drawn = pd.concat([rows, significance.minus_null(crosses)], ignore_index=True)
+    drawn = drawn.assign(panel=drawn["model"], cell=drawn["dimension"], significant=True)
+    level, columns = prose.level(rows), min(drawn["model"].nunique(), 4)
+    words = {"band": f"{level} range of all means if dimensions were equal"}
     return Drawn(
-        figures.claims(drawn, _axis, draw=figures.zero, columns=columns),
-        ours,
+        figures.claims(drawn, _axis(rows), draw=figures.zero, columns=columns, words=words),
+        rows,
         "Difference of each dimension's mean score from reference prose with its interval, single "
-        "prompts as crosses, for each scorer and model.",
-        prose.render_plain("llmbi.means", rows=tested),
-        figures.caption(ours, f"differences from {_PROSE}", of="prompts a dimension")
-        + " Lines are not adjusted, and end at the scale's limits. Crosses: single prompts.",
+        "prompts as crosses, for each model.",
+        prose.render_plain(
+            "llmbi.means",
+            rows=rows[outside].to_dict("records"),
+            known=rows["null_low"].notna().any(),
+        ),
+        prose.render_plain("llmbi.means_caption", level=level, prose=_PROSE),
     )
 
 
@@ -377,6 +483,8 @@ def table(*estimates: pd.DataFrame, name: str) -> Table:
     """
     whole = pd.concat(estimates, ignore_index=True)
     rows = significance.minus_null(whole).assign(null=whole["null"], **_NO_RANGE)
+    if name == "dimension_mean":
+        rows = rows.sort_values("estimate", ascending=False)
     keys, words = ["instrument", "model", "group", "dimension"], ("llmbi", name)
     statistics = STATISTICS.get(name, [name])
     return reading.readable(rows, keys, statistics=statistics, rows=None, words=words)

@@ -262,7 +262,7 @@ def _pairs(means: dict[str, dict[str, Any]]) -> dict[str, Any]:
 
 
 def _about(name: str, rows: pd.DataFrame, mde: pd.Series) -> str:
-    text = phrases.differences(rows, mde=mde, reference=_REFERENCE)
+    text = " ".join(phrases.differences(rows, mde=mde, reference=_REFERENCE))
     return render("news.about", name=name, differences=Markup(text))
 
 
