@@ -193,6 +193,10 @@ def _infer(
         for k in range(topics):
             left[k], prior[k], now[k] = k, alpha[k], gamma[d, k]
             total += now[k]
+        for i in range(length):
+            row = weights[words[start + i]]
+            for k in range(topics):
+                columns[k, i] = row[k]
         for step in range(iterations + 1):
             now[n] = total
             _exp_psi(now, n + 1, theta)
@@ -211,36 +215,21 @@ def _infer(
                         change += abs(now[k] - prior[k])
                         resting += prior[k]
                         continue
-                    for i in range(length * (n < topics)):
+                    for i in range(length):
                         columns[at, i] = columns[k, i]
                     left[at], prior[at], now[at], theta[at] = left[k], prior[k], now[k], theta[k]
                     at += 1
-                for i in range(length * (n == topics)):
-                    row = weights[words[start + i]]
-                    for k in range(n_left):
-                        columns[k, i] = row[left[k]]
                 n = n_left
-            if n == topics:
-                new[:] = zero
+            ratio[:length] = _EPSILON
+            for k in range(n):
                 for i in range(length):
-                    row, expected = weights[words[start + i]], _EPSILON
-                    for k in range(n):
-                        expected += theta[k] * row[k]
-                    share = counts[start + i] / expected
-                    ratio[i] = share
-                    for k in range(n):
-                        new[k] += share * row[k]
-            else:
-                ratio[:length] = _EPSILON
-                for k in range(n):
-                    for i in range(length):
-                        ratio[i] += theta[k] * columns[k, i]
+                    ratio[i] += theta[k] * columns[k, i]
+            for i in range(length):
+                ratio[i] = counts[start + i] / ratio[i]
+            for k in range(n):
+                new[k] = zero
                 for i in range(length):
-                    ratio[i] = counts[start + i] / ratio[i]
-                for k in range(n):
-                    new[k] = zero
-                    for i in range(length):
-                        new[k] += ratio[i] * columns[k, i]
+                    new[k] += ratio[i] * columns[k, i]
             if done:
                 break
             total = resting
