@@ -78,12 +78,8 @@ class LdaModel(gensim.models.LdaModel):
         rows = np.add(self.eta, self.state.sstats).T.astype(np.float32, order="C")
         self.expElogbeta = _weigh_rows(rows, rows.sum(axis=0, dtype=float)).T
 
-    def inference(
-        self, chunk: Sparse2Corpus, collect_sstats: bool = False
-    ) -> tuple[np.ndarray, Any]:
+    def inference(self, chunk: Sparse2Corpus, *_: Any) -> tuple[np.ndarray, None]:
         """Infer the texts' γ, as gensim does."""
-        if collect_sstats or not isinstance(chunk, Sparse2Corpus):
-            return super().inference(chunk, collect_sstats)
         bags = _bags(chunk, 0, len(chunk))
         gamma = self._start(len(chunk))
         none = np.empty((0, 0), np.float32), np.empty(0, np.float32)

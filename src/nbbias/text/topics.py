@@ -7,7 +7,7 @@ relevant words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -24,7 +24,7 @@ from nbbias.text.instruments import has_fast
 #: Topics below this share of a text are dropped by gensim when it is not told otherwise.
 TRUNCATED_BELOW = 0.01
 
-_BATCH = 4096  # texts inferred at once: bounds the memory
+_BATCH = 4096  # texts inferred, and words predicted, at once: bounds the memory
 
 #: The numbers of (text, word) from which on compiled steps are worth their start.
 _WORTH = 20_000
@@ -324,16 +324,6 @@ def choose(table: pd.DataFrame) -> int:
 # --- inference --------------------------------------------------------------------------------
 
 
-def _infer(topics: TopicModel, bags: BagOfWords) -> Iterator[np.ndarray]:
-    """Yield texts by topics, some at a time, in gensim's precision; NaN without known words."""
-    for start in range(0, len(bags.index), _BATCH):
-        part = bags.counts[start : start + _BATCH]
-        gamma, _ = topics.model.inference(Sparse2Corpus(part, documents_columns=False))
-        gamma /= gamma.sum(axis=1, keepdims=True)
-        gamma[np.diff(part.indptr) == 0] = np.nan  # without words they would be the prior's
-        yield gamma
-
-
 def infer_shares(topics: TopicModel, bags: BagOfWords, *, truncated: bool) -> pd.DataFrame:
     """Infer how much of every text is about every topic.
 
@@ -364,8 +354,9 @@ def infer_shares(topics: TopicModel, bags: BagOfWords, *, truncated: bool) -> pd
     >>> shares.sum(axis=1, skipna=False).round(6).tolist()[-2:]
     [1.0, nan]
     """
-    none = np.empty((0, topics.model.num_topics))
-    shares = np.concatenate([none, *_infer(topics, bags)])
+    gamma, _ = topics.model.inference(Sparse2Corpus(bags.counts, documents_columns=False))
+    shares = (gamma / gamma.sum(axis=1, keepdims=True)).astype(float)
+    shares[np.diff(bags.counts.indptr) == 0] = np.nan  # without words they would be the prior's
     if truncated:
         shares[shares < TRUNCATED_BELOW] = 0
     columns = pd.RangeIndex(topics.model.num_topics, name="topic")
@@ -389,8 +380,12 @@ def infer_topic(topics: TopicModel, bags: BagOfWords) -> pd.Series:
     >>> bool(topic[0] == topic[2]), bool(topic[0] == topic[1])
     (True, False)
     """
-    leading = [np.argmax(part, axis=1) for part in _infer(topics, bags)]
-    topic = pd.Series(np.concatenate([np.empty(0, int), *leading]), bags.index, dtype="Int64")
+    topic = pd.Series(-1, bags.index, dtype="Int64")
+    for at in range(0, len(topic), _BATCH):
+        part = slice(at, at + _BATCH)
+        batch = bags._replace(counts=bags.counts[part], index=bags.index[part])
+        shares = infer_shares(topics, batch, truncated=False)
+        topic.iloc[part] = shares.to_numpy().argmax(axis=1)
     return topic.mask(np.diff(bags.counts.indptr) == 0)
 
 
