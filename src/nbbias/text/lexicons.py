@@ -56,8 +56,7 @@ def shipped(language: str = "en") -> tuple[str, ...]:
         for path in sorted(_folder(language).glob("*.csv"))
         if not path.stem.endswith("_names") and "group" in pd.read_csv(path, nrows=0)
     ]
-    first = [bias for bias in PAPERS if bias in biases]
-    return (*first, *(bias for bias in biases if bias not in first))
+    return tuple(sorted(biases, key=lambda bias: bias not in PAPERS))
 
 
 def _folder(language: str) -> Path:
