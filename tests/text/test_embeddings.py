@@ -66,7 +66,7 @@ def test_a_model_in_a_folder_can_be_used_and_a_folder_without_one_is_refused(
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import BoW
 
-    with pytest.raises(DataError, match=r"modules\.json"):
+    with pytest.raises(DataError, match=r"config\.json"):
         embeddings.embed(TEXTS, model=str(tmp_path))
     model = SentenceTransformer(modules=[BoW(vocab=["castle", "rain", "sea"])], device="cpu")
     model.save(str(tmp_path))

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import DataError, resolve
+from nbbias.tables import resolve
 from nbbias.text.distinct import on_distinct
 from nbbias.text.instruments import are_cached, has_fast, loading
 
@@ -86,17 +86,10 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
 
         source = str(get_model_path())
     elif not source:
-        folder = resolve(chosen)
-        if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
-            raise DataError(
-                chosen,
-                "is not a folder of a sentence-transformers model (it holds no modules.json) "
-                "and none of a transformer (no config.json); "
-                f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder",
-            )
-        source = str(folder)
+        source = str(resolve(chosen))
     local = chosen not in _REPOSITORIES
-    with loading(chosen, "cannot be loaded as a sentence embedding"):
+    advice = f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or the folder of a model"
+    with loading(chosen, "cannot be loaded as a sentence embedding", advice=advice):
         # A model's folder may hold code; none of it is run. A transformer without a pooling of
         # its own, as Contriever is, is given the mean over its tokens.
         loaded = SentenceTransformer(
