@@ -279,26 +279,18 @@ def _decoded_bytes(column: pa.Array) -> int:
     return int(column.nbytes + (pc.sum(pc.take(lengths, column.indices)).as_py() or 0))
 
 
-def from_csv(source: Any, layout: Layout) -> _File:
-    r"""Read CSV as text: only an empty field is missing, "None" and "NA" are words, "007" is no 7.
+def _from_csv(path: Path, layout: Layout) -> _File:
+    """Read CSV as text: only an empty field is missing, "None" and "NA" are words, "007" is no 7.
 
     Its header is read as a row, so that a row longer than it is refused and no name is changed.
-
-    Examples
-    --------
-    >>> from io import StringIO
-    >>> names, take = from_csv(StringIO("id,text\n007,NA\n"), Layout())
-    >>> take(names).values.tolist()
-    [['007', 'NA']]
     """
-    if isinstance(source, Path):  # each column takes its time
-        with source.open("rb") as file:
-            header = re.split(b"[\r\n]", file.readline(1 << 24))[0]
-        n_columns = header.count(layout.separator.encode()) + 1
-        if n_columns > _COLUMNS:
-            raise ValueError(f"has {n_columns:,} columns; {_COLUMNS:,} or fewer are read")
+    with path.open("rb") as file:  # each column takes its time
+        header = re.split(b"[\r\n]", file.readline(1 << 24))[0]
+    n_columns = header.count(layout.separator.encode()) + 1
+    if n_columns > _COLUMNS:
+        raise ValueError(f"has {n_columns:,} columns; {_COLUMNS:,} or fewer are read")
     form: dict[str, Any] = {"encoding": layout.encoding, "sep": layout.separator, **ONLY_EMPTY}
-    rows = pd.read_csv(source, header=None, dtype="str", **form)
+    rows = pd.read_csv(path, header=None, dtype="str", **form)
     names = [str(name) for name in rows.iloc[0].fillna("")]
     table = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
     return names, lambda wanted: table[wanted]
@@ -356,8 +348,8 @@ def _from_records(records: list[Any], noun: str) -> _File:
 
 _READERS: dict[str, Callable[[Path, Layout], _File]] = {
     ".parquet": _from_parquet,
-    ".csv": from_csv,
-    ".tsv": from_csv,
+    ".csv": _from_csv,
+    ".tsv": _from_csv,
     ".json": _from_json,
     ".jsonl": _from_json_lines,
     ".eval": lambda path, _: _from_records(logs.read_eval(path, parse_json), "answer"),
