@@ -112,14 +112,10 @@ def two_phase(
     influence = weight * (rate[strata] - estimate)
     share = np.divide(size, labelled_weight, out=np.zeros(3), where=has_labels)
     influence = influence + share[strata] * drawn * (biased - rate[strata])
-    if prompts is not None:  # answers to one prompt are alike
-        # None, or all, of the labels: as many as prompts that hold one. Unequal weights leave
-        # rounding.
-        if np.allclose(influence, 0, rtol=0, atol=1e-12):
-            influence, prompts = np.zeros(labelled.sum()), prompts[labelled]
-        effective = intervals.effective_size(
-            influence, prompts, size=effective, confidence=confidence
-        )
+    # Answers to one prompt are alike; of none, or all, of the labels: as many as prompts with one.
+    if np.allclose(influence, 0, rtol=0, atol=1e-12):  # unequal weights leave rounding
+        influence, units = np.zeros(labelled.sum()), units[labelled]
+    effective = intervals.effective_size(influence, units, size=effective, confidence=confidence)
     return intervals.wilson(estimate, effective, confidence=confidence).replace(n=n, n_lost=0)
 
 
