@@ -122,8 +122,6 @@ def check_prompts(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     table = table.reset_index(drop=True)
     if table.empty:
         raise DataError(where, "holds no prompt: every one is blank")
-    texts = [name for name in ("prompt_id", "source", "article_id", "way") if name in table]
-    table = table.astype(dict.fromkeys(texts, "str"))
     return tables.check(table, tables.PROMPTS, where=where)
 
 
