@@ -57,9 +57,8 @@ class Generate(BaseModel):
         ["Androcentrism"], min_length=1, description="news: ideologies of the biased prompts"
     )
     template: str = Field(
-        "", description="other wording, with {headline} (news; {byline} too) or {prompt}"
+        "", description="other wording, with {headline} (neutral news; {byline} too) or {prompt}"
     )
-    biased_template: str = Field("", description="news: the same, with {headline} and {ideology}")
     system: str = Field("", description="a system message; the papers have none")
     limit: _Count = Field(0, le=10_000_000, description="prompts of a pilot, at random; 0: all")
     seed: Seed = Field(20231222, description="of that draw; a larger one holds a smaller one")
@@ -103,9 +102,8 @@ class Generate(BaseModel):
     def _check_together(self) -> Self:
         breaches = trust.model_breaches(self.models, self.model_args)
         slot = "{headline}" if self.prompts == "news" else "{prompt}"
-        for name in ("template", "biased_template"):
-            if slot not in (getattr(self, name) or slot):
-                breaches.append(f"{name}: has no {slot} in it")
+        if self.template and slot not in self.template:
+            breaches.append(f"template: has no {slot} in it")
         if self.prompts_path == SAMPLE and self.prompts in KINDS:
             breaches.append(f"prompts_path: name the file that holds the prompts of {self.prompts}")
         if unused := [name for name in self.prices if name not in self.models]:

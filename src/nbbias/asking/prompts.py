@@ -60,8 +60,8 @@ def make_news_prompts(headlines: pd.DataFrame, block: Generate) -> pd.DataFrame:
     headlines
         HEADLINES, as `read_headlines` gives them.
     block
-        The `ways` of asking, `ideologies` of the biased one, and another `template` and
-        `biased_template`; empty ones take the paper's. Grover was given the bare headline:
+        The `ways` of asking, `ideologies` of the biased one, and another `template` of the neutral
+        one; empty, it is the paper's. Grover was given the bare headline:
         ``template="{headline}"``.
 
     Returns
@@ -76,10 +76,9 @@ def make_news_prompts(headlines: pd.DataFrame, block: Generate) -> pd.DataFrame:
     if unknown:
         hint = closest_match(unknown[0], names)
         raise DataError("ideologies", f"no ideology {', '.join(unknown)}; {hint}")
-    neutral_words = block.template or wording["neutral"]["template"]
-    biased_words = block.biased_template or wording["biased"]["template"]
-    ways = [("neutral", "", neutral_words)] if "neutral" in block.ways else []
-    ways += [(names[name], name, biased_words) for name in ideologies]
+    neutral = block.template or wording["neutral"]["template"]
+    ways = [("neutral", "", neutral)] if "neutral" in block.ways else []
+    ways += [(names[name], name, wording["biased"]["template"]) for name in ideologies]
     articles, parts = headlines["source"] + "/" + headlines["article_id"], []
     for way, name, words in ways:
         if "{byline}" in words and not headlines.get("byline", pd.Series([None])).notna().all():
