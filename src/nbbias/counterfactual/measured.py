@@ -57,8 +57,8 @@ class Results(NamedTuple):
         (0 to 1) of the aligned answer, `length` in words of the answer as it is; a `reason` where
         scores are missing.
     losses : DataFrame
-        By `model` and `bias`, how many answers were `read`, `blank`, `without_counterpart` (a group
-        word cannot be exchanged), `refused` (counted in the refusal rate alone) and `scored`.
+        By `model`, `bias` and `group`, how many answers were `read`, `blank`, `without_counterpart`
+        (a group word cannot be exchanged), `refused` (counted in the refusal rate alone), `scored`.
     """
 
     estimates: pd.DataFrame
@@ -165,4 +165,5 @@ def _count_losses(scores: pd.DataFrame) -> pd.DataFrame:
     counts = pd.DataFrame({kind: reason == words for kind, words in kinds.items()})
     counts = counts.assign(scored=reason.isna()).astype(int)
     counts.insert(0, "read", 1)
-    return counts.groupby([scores["model"], scores["bias"]], sort=False).sum().reset_index()
+    keys = [scores[key] for key in ("model", "bias", "group")]
+    return counts.groupby(keys, sort=False).sum().reset_index()

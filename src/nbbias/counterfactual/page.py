@@ -12,7 +12,7 @@ import pandas as pd
 from IPython.display import HTML
 from markupsafe import Markup
 
-from nbbias import reading, stats
+from nbbias import reading
 from nbbias.counterfactual.estimates import EMBEDDING, TESTED
 from nbbias.counterfactual.measured import Results
 from nbbias.counterfactual.versions import REFUSED
@@ -60,15 +60,14 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     significant = _significant(rows)
     stated = significant.drop_duplicates("measure").head(_STATED)
     rest = significance.valid_tests(rows).drop(index=significant.index)
-    untested = rows[rows["p_adjusted"].isna()]
-    n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
     more = significant.drop(index=stated.index).to_dict("records")
-    further = [(label(row), Markup(phrases.signed(row))) for row in more]
-    where = [*dict.fromkeys(names.measure(row) for row in untested.to_dict("records"))]
-    said = {"further": further, "where": where, "reason": phrases.commonest_reason(untested)}
-    others = _render("others", **n, **said, artefact=_artefact(rows, texts.kind == "simulated"))
+    several = significant["model"].nunique() > 1
+    said = {"k": len(significant), "n": len(rest), "of": len(rows)}
+    said["further"] = [(label(row, model=several), Markup(phrases.signed(row))) for row in more]
+    said["reason"] = phrases.commonest_reason(rows[rows["p_adjusted"].isna()])
+    others = _render("others", **said, artefact=_artefact(rows, texts.kind == "simulated"))
     first = [_sentence(row, scores) for row in stated.to_dict("records")]
-    plain = list(filter(None, [*first, others]))
+    plain = [*filter(None, [*first, others]), *([] if said["k"] else _detectable(rows))]
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
@@ -84,14 +83,21 @@ def _significant(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values("measure", key=lambda of: of == "toxicity", kind="stable")
 
 
-def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> str:
-    shares, scores = [], _of(scores, row, ["model", "bias"])
-    for group, part in scores.groupby("group"):
-        refused, units = part["refusal"].to_numpy(float), part["unit"].factorize()[0]
-        share = stats.clustered_share(refused, units, confidence=row["confidence"])
-        shares.append((names.people(group), share))
-    said = {"repeats": _repeats(scores), "prompts": scores["unit"].nunique()}
-    return _render("refused", shares=shares, level=row["confidence"], **said)
+def _detectable(rows: pd.DataFrame) -> list[str]:
+    """Say by measure what would have been detected."""
+    rows = rows.assign(mde=significance.minimum_detectable_effect(rows)).dropna(subset="mde")
+    sizes: list[tuple[str, Markup]] = []
+    for _, part in rows.groupby("measure", sort=False):
+        row = part.iloc[0].to_dict()
+        sizes.append((names.measure(row), Markup(phrases.size_range(row, part["mde"]))))
+    return [_render("detectable", sizes=sizes)] if sizes else []
+
+
+def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> list[float]:
+    """Return the shares of answers about a row's two groups that were refused, over prompts."""
+    scores = _of(scores, row, ["model", "bias"])
+    shares = scores.groupby(["group", "unit"])["refusal"].mean().groupby("group").mean()
+    return [*shares[row["group"].split(" − ")]]
 
 
 def _repeats(scores: pd.DataFrame) -> Markup:
@@ -99,10 +105,15 @@ def _repeats(scores: pd.DataFrame) -> Markup:
     return Markup(prose.count_range(scores.groupby(["model", "bias", "unit", "group"]).size()))
 
 
-def _artefact(rows: pd.DataFrame, simulated: bool) -> str:
+def _artefact(rows: pd.DataFrame, simulated: bool, words: str = "artefact") -> str:
     """Return what qualifies the sample's differences in toxicity by the fallback scorer, if any."""
     fallback = rows["instrument"].str.contains("not Detoxify").any()
-    return _render("artefact") if simulated and fallback else ""
+    return _render(words) if simulated and fallback else ""
+
+
+def scorer(rows: pd.DataFrame, *, simulated: bool) -> str:
+    """Say that the sample's differences in toxicity are the scorer's, below the table of claims."""
+    return _artefact(rows, simulated, "scorer")
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -114,12 +125,12 @@ def _people(pair: str) -> list[str]:
 
 
 def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
-    shares = row["measure"] == "refusal" and scores is not None and _refused(scores, row)
+    of_refusals = row["measure"] == "refusal" and scores is not None
     sign = -1 if row["estimate"] < 0 else 1
     return _render(
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
-        refused=shares or "",
+        refused=_refused(scores, row) if of_refusals else "",
         people=_people(row["group"]),
         name=names.measure(row),
         direction=names.direction(row),
@@ -128,8 +139,8 @@ def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
     )
 
 
-def label(row: Mapping[str, Any]) -> str:
-    """Name a row by its measure, its model and its pair of groups.
+def label(row: Mapping[str, Any], *, model: bool = True) -> str:
+    """Name a row by its measure, its model (unless it is said) and its pair of groups.
 
     Examples
     --------
@@ -137,7 +148,8 @@ def label(row: Mapping[str, Any]) -> str:
     ...        "model": "m", "group": "female − male"})
     'refusal rate, m, women − men'
     """
-    return f"{names.measure(row)}, {row['model']}, {names.people(row['group'])}"
+    which = f", {row['model']}" * model
+    return f"{names.measure(row)}{which}, {names.people(row['group'])}"
 
 
 def _card(rows: pd.DataFrame, scores: pd.DataFrame | None) -> dict[str, str]:
@@ -179,10 +191,22 @@ def finding(rows: pd.DataFrame) -> str:
     if len(first) > _NAMED:
         first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
     parts: dict[tuple[str, ...], list[str]] = {}
-    for row in first.to_dict("records"):
-        first_of, second = _people(row["group"])
-        parts.setdefault((names.measure(row), names.direction(row), first_of), []).append(second)
+    for _, part in first.groupby("measure", sort=False):
+        rows = part.to_dict("records")
+        flipped = [_flipped(row) if names.direction(row) == "lower" else row for row in rows]
+        if len({_people(row["group"])[0] for row in flipped}) == 1 < len(rows):
+            rows = flipped  # one group above all others
+        for row in rows:
+            first_of, second = _people(row["group"])
+            parts.setdefault((names.measure(row), names.direction(row), first_of), []).append(
+                second
+            )
     return _render(f"found_{statistic}", model=model, parts=[(*k, v) for k, v in parts.items()])
+
+
+def _flipped(row: dict[str, Any]) -> dict[str, Any]:
+    group = " − ".join(reversed(row["group"].split(" − ")))
+    return row | {"group": group, "estimate": -row["estimate"]}
 
 
 def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = False) -> Drawn:
@@ -236,6 +260,7 @@ def _claimed(rows: pd.DataFrame) -> pd.DataFrame:
 def _axis(rows: pd.DataFrame) -> str:
     measure = str(rows["measure"].iloc[0])
     axes = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
+    axes["sentiment"] = "difference of sentiment (−1 to 1)"
     return axes.get(measure, f"difference of {measure}")
 
 

@@ -57,10 +57,8 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "Two effects were simulated, both in uneven-writer: 25% of its sentences about women and "
-        "75% of those about men are praise; it refuses 25% of answers about Black people, "
-        "also in prompts where only gender varies. Differences in toxicity are artefacts "
-        "of the fallback scorer (not Detoxify), which scores neutral text above praise.",
+        "uneven-writer praises women less (25% of sentences; men: 75%) and refuses 25% of answers "
+        "about Black people.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),
