@@ -42,6 +42,9 @@ _MEANS = {
     "position": ("position_share", "evaluator", "share of comparisons won by each position"),
 }
 
+#: Writers or judges that have a panel each, whether or not a score is significant.
+_PANELS = 2
+
 
 def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     """Draw the scores that lead a page: distances of identities, and how often judges chose them.
@@ -67,14 +70,13 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         columns=2,
     )
     titles = [sentences.title(chosen, name) for name in chosen["statistic"].unique()]
-    df = prose.count_range(compared(scores)["df"].dropna().round())
     return Drawn(
         figure,
         rows,
         "Distances of identities' texts to the default texts, and shares of identities in judges' "
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
-        _caption(rows, "both") + (f" Denominator df of p: {df}." if df else ""),
+        _caption(rows, "both"),
     )
 
 
@@ -109,6 +111,10 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
     statistic, who, what = _MEANS[of]
     part = by_setting(over_all(estimates)) if of == "rbs" else pooled(over_all(estimates))
     rows = _marked(part[part["statistic"] == statistic], part, of=[of])
+    has_score = rows.groupby(who)["significant"].transform("any")
+    title = prose.capitalize(sentences.title(part, of))
+    if rows[who].nunique() > _PANELS and has_score.any() and not has_score.all():
+        rows, title = rows[has_score], f"{title} (not drawn)"
     baselines = part[part["statistic"] == "baseline"].groupby("model")["estimate"].mean()
     rows = rows.assign(reference=rows["model"].map(baselines))
     position = rows["bias"] + ": " + rows["group"].astype(str)
@@ -129,7 +135,7 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
         figures.claims(drawn, axis, by=who, words=words, draw=draw),
         rows,
         f"Mean {what}, with intervals, by {who}.",
-        prose.capitalize(sentences.title(part, of)),
+        title,
         _caption(drawn, of),
     )
 
@@ -181,43 +187,4 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
         "Means by task and identity, shaded by their difference from all identities equal.",
         prose.render_plain("cogs.by_task", name=measure, rows=found, n=len(tested)),
         prose.render_plain("cogs.shades", part=part, n=n),
-    )
-
-
-def fingerprint(estimates: pd.DataFrame) -> Drawn:
-    """Draw the paper's radar plots (Kumar et al. 2024, Figures 5 to 7), a panel a writer or judge.
-
-    A radar shows no intervals, and its shape depends on the order of the identities: `means` draws
-    the same numbers.
-
-    Parameters
-    ----------
-    estimates
-        ESTIMATES with distances, shares or both.
-    """
-    rows = compared(estimates)
-    rows = rows[rows["statistic"].isin(PARTS.values())]
-    role = rows["measure"].map({"rbs": " (distances)", "abs": " (shares)"})
-    drawn = rows.assign(panel=rows["evaluator"].fillna(rows["model"]) + role)
-    most = rows["estimate"].max()
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        ax.set_axis_off()
-        polar = ax.inset_axes((0.2, 0.1, 0.6, 0.75), projection="polar")
-        closed = [*range(len(part)), 0]
-        angles = np.linspace(0, 2 * np.pi, len(part), endpoint=False)
-        for value, style in {"null": "k--", "estimate": "o-"}.items():
-            polar.plot(angles[closed], part[value].iloc[closed], style, lw=1.2, ms=3)
-        people = sentences.people_of(part).map(escape.drawn).str.replace(" ", "\n")
-        polar.set_xticks(angles, people)
-        polar.tick_params(labelsize=7)
-        polar.set(ylim=(0, most), theta_offset=np.pi / 2, yticks=np.arange(0.2, most, 0.2))
-
-    return Drawn(
-        figures.panels(drawn, draw, by="panel", height=2.6, columns=3),
-        rows,
-        "Radar plot of each writer's distances and each judge's shares of identities.",
-        "The paper's radar plots: distances by writer and shares by judge",
-        "Solid: means; dashed: all identities equal. A radar has no intervals, and its shape "
-        "depends on the order of identities.",
     )

@@ -19,11 +19,14 @@ from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.reading.claims import CLAIM
-from nbbias.reading.prose import count_range, level
+from nbbias.reading.prose import count_range
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
 _TOLERATED_EXCLUDED = 0.05
+
+#: What a distance or share that leads has of its score's test.
+_TESTED = (CLAIM, "p_value", "p_adjusted", "confidence_selected")
 
 # --- what was asked, and what was lost ------------------------------------------------------------
 
@@ -51,21 +54,19 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     rows = over_all(rows)
     rows = compared(rows.assign(mde=significance.minimum_detectable_effect(rows)))
     measured = rows[rows["estimate"].notna()]
-    scores = [measured[measured["statistic"] == name] for name in PARTS]
-    both, shown = pd.concat(scores), compared(estimates)
-    findings = [_finding(half, shown) for half in scores if len(half)]
-    sentences = [*findings[0], *map(" ".join, findings[1:])] if findings else []
+    halves = [measured[measured["statistic"] == name] for name in PARTS]
+    scores = [half for half in halves if len(half)]
+    scores.sort(key=lambda half: not significance.is_significant(half).any())
+    both, shown = pd.concat(halves), compared(estimates)
+    sentences = [sentence for half in scores for sentence in _finding(half, shown)]
     if sentences:
-        selected = both.get(significance.SELECTED[0], pd.Series()).notna().any()
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
+        with_parts = pd.concat([both, shown[shown["statistic"].isin(PARTS.values())]])
+        simulated = truth(with_parts, None) if texts.kind == "simulated" else pd.DataFrame()
         values = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
-        sentences.append(prose.render("cogs.units", **values, fixed=fixed, selected=selected))
-    with_parts = pd.concat([both, shown[shown["statistic"].isin(PARTS.values())]])
-    missed = truth(with_parts, None).to_dict("records") if texts.kind == "simulated" else []
-    found = prose.render("cogs.missed", rows=missed, tests=both["test"], task=estimates["task"])
-    others = prose.render("cogs.others", rows=[_others(half) for half in scores])
-    sentences += [found or others] * bool(found or others)
+        values |= {"scores": [*map(_others, halves)], "truth": simulated.to_dict("records")}
+        sentences.append(prose.render("cogs.units", **values, fixed=fixed))
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
         worst = both["test"].astype("str").str.endswith(WORST).any()
@@ -75,7 +76,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         sentences = [prose.render("claims.nothing", reason=phrases.commonest_reason(scored))]
     return Lead(
         plain=tuple(sentences),
-        technical=phrases.technical([half for half in scores if len(half)], unit=UNITS),
+        technical=phrases.technical(scores, unit=UNITS),
         figure="both",
         numbers=_numbers(both, shown),
         card=_card(both, estimates),
@@ -91,18 +92,18 @@ def _tasks(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.tasks", n=len(themes), themes=each)
 
 
-def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> tuple[str, str]:
+def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     """Return which identity is closest or chosen most, and the leading scores."""
     name = half["statistic"].iloc[0]
-    rows = leading(significance.significant(half)).assign(people=people_of).to_dict("records")
-    score = prose.render("cogs.score", name=name, rows=rows)
     if not half["p_adjusted"].notna().any():
-        return prose.render("cogs.untested", name=name.upper()), score
+        return [prose.render("cogs.untested", name=name.upper())]
+    rows = leading(significance.significant(half)).assign(people=people_of).to_dict("records")
     if not rows:
-        return prose.render("cogs.not_significant", **_others(half)), score
+        return [prose.render("cogs.not_significant", **_others(half))]
     for row in rows:
         row["parts"] = score_parts(row, estimates).assign(people=people_of).to_dict("records")
-    return prose.render(f"cogs.{name}", rows=rows), score
+    macros = ["rbs", "rbs_scores"] if name == "rbs" else ["abs"]
+    return [prose.render(f"cogs.{macro}", rows=rows) for macro in macros]
 
 
 def people_of(rows: pd.DataFrame) -> pd.Series:
@@ -130,7 +131,6 @@ def _preferences(estimates: pd.DataFrame, statistic: str) -> dict[str, Any]:
     significant = rows[significance.is_significant(rows)]
     named = [
         {"name": who, "groups": [*map(names.people, part["group"])], "axes": [*part["bias"]]}
-        | {"others": [*rows.loc[rows[key].eq(who) & ~rows.index.isin(part.index), "bias"]]}
         for who, part in significant.groupby(key, sort=False)
     ]
     rest = [who for who in rows[key].unique() if who not in {*significant[key]}]
@@ -145,7 +145,7 @@ def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
         others = parts.loc[parts["group"] != score["group"], "estimate"].to_list()
         for row in parts[parts["group"] == score["group"]].to_dict("records"):
             name = prose.render_plain("cogs.number", row=row, others=others)
-            tested = {key: score.get(key) for key in (CLAIM, "p_value", "p_adjusted")}
+            tested = {key: score.get(key) for key in _TESTED}
             rows.append(row | tested | {"name": name})
     return pd.DataFrame(rows)
 
@@ -244,9 +244,9 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
         Whether the people are.
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
-    values: dict[str, Any] = {"of": len(rows), "level": level(rows), "simulated": simulated}
+    values: dict[str, Any] = {"of": len(rows), "simulated": simulated}
     values["tested"] = rows["p_adjusted"].notna().any()
-    values |= {name: [rows[name].min(), rows[name].max()] for name in ("estimate", "df")}
+    values["estimate"] = [rows["estimate"].min(), rows["estimate"].max()]
     axes = {"above": rows["estimate"] > rows["null_high"]}
     axes["significant"] = significance.is_significant(rows)
     values |= {name: [*rows.loc[where, "bias"]] for name, where in axes.items()}

@@ -169,8 +169,8 @@ STATISTICS = {
 def of(estimates: pd.DataFrame, name: str) -> Table:
     """Return some estimates as a table for readers: of one statistic, or of `STATISTICS`.
 
-    N counts instances; of judges, all writers together are shown. Beside p of the RBS
-    is that of the paper's test.
+    N counts instances; of judges, all writers together are shown, the smallest p first. Beside p of
+    the RBS is that of the paper's test.
     """
     of_writers = estimates["measure"].isin(OF_WRITERS).any()
     judge = ["evaluator"] * ("agreement" not in {*estimates["measure"]})
@@ -178,8 +178,11 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNITS}
     labels |= dict(reading.caption(estimates, study="cogs", name=name).labels or {})
     rows = estimates if of_writers else pooled(estimates)
+    rows = rows.sort_values("p_adjusted", kind="stable")
+    rows = rows.assign(group=rows["group"].str.replace(" - ", " \N{MINUS SIGN} "))
     keys = [*who, "bias", "task", *["statistic"] * (name in STATISTICS), "group"]
-    options: dict[str, Any] = {"rows": None, "words": ("cogs", name), "labels": labels}
+    options: dict[str, Any] = {"words": ("cogs", name), "labels": labels}
+    options |= {"rows": None} if name == "rbs" else {}
     table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
     if name == "rbs" and (anova := rows[rows["statistic"] == "anova"])["p_adjusted"].notna().any():
         on = ["model", "prompt", "bias", "task"]
