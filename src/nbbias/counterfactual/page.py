@@ -62,7 +62,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     rest = significance.valid_tests(rows).drop(index=significant.index)
     more = significant.drop(index=stated.index).to_dict("records")
     several = significant["model"].nunique() > 1
-    said = {"k": len(significant), "n": len(rest), "of": len(rows)}
+    said: dict[str, Any] = {"k": len(significant), "n": len(rest), "of": len(rows)}
     said["further"] = [(label(row, model=several), Markup(phrases.signed(row))) for row in more]
     said["reason"] = phrases.commonest_reason(rows[rows["p_adjusted"].isna()])
     others = _render("others", **said, artefact=_artefact(rows, texts.kind == "simulated"))
