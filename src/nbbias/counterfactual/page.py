@@ -260,7 +260,7 @@ def _claimed(rows: pd.DataFrame) -> pd.DataFrame:
 def _axis(rows: pd.DataFrame) -> str:
     measure = str(rows["measure"].iloc[0])
     axes = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
-    axes["sentiment"] = "difference of sentiment (−1 to 1)"
+    axes["sentiment"] = "difference of sentiment (scores −1 to 1)"
     return axes.get(measure, f"difference of {measure}")
 
 
