@@ -77,9 +77,8 @@ PAGES = {
     "marked_personas": Page(
         "marked_personas/marked_personas",
         "Marked Personas: which groups' descriptions differ from the others?",
-        "Each of three GPT models described some groups less like the average of all groups than "
-        "others, even without words that name the group. A larger distance is neither better nor "
-        "worse.",
+        "GPT-4 and GPT-3.5 described people of different races and genders in different ways, even "
+        "without the words that name the group.",
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
@@ -95,9 +94,8 @@ PAGES = {
     "llmfake": Page(
         "news_bias/llmfake",
         "LLMFake: whom does generated news mention, and in what tone?",
-        "No difference in whom the news of four models mentions, or in what tone, was "
-        "significant. Many differences were measured too imprecisely to be found: see the "
-        "intervals.",
+        "The news of four models did not differ significantly from human articles in whom it "
+        "mentions or in what tone; many differences were measured imprecisely.",
         data=("llmfake",),
         note="Sources are `gossipcop` and `politifact`; models wrote from the headline "
         "(`open_ended`), or from the article (`paraphrase`, `rewrite`). Shares are the raw ones, "
@@ -112,18 +110,17 @@ PAGES = {
     "crows_pairs": Page(
         "biasalert/crows_pairs",
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
-        "A classifier trained on RedditBias (not the one that nbbias ships) flags a stereotype "
-        "only {points:.0f} percentage points more often than its counterpart about another group. "
-        "It reacts mainly to which group is named, so the share of flagged texts does not measure "
-        "stereotyping.",
+        "A classifier trained on RedditBias flags a stereotype only {points:.0f} percentage points "
+        "more often than the same sentence about another group: it reacts mainly to which group is "
+        "named.",
         data=("redditbias", "crows_pairs"),
         note=_TRAINED,
     ),
     "redditbias": Page(
         "biasalert/crows_pairs",
         "RedditBias: how often does a classifier agree with people?",
-        "The classifier agrees with people on three comments of four, but misses about half of "
-        "mildly worded prejudices: it can select texts to read, not show that a model is unbiased.",
+        "The classifier agrees with people on three of four comments, but misses about half of the "
+        "biased sentences that were written to find its weaknesses.",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} The 180 challenge sentences were written for this project by one writer "
         "and have one annotator; 25 are plain mention and 15 biased counter-speech.",
@@ -452,7 +449,7 @@ def list_pages() -> dict[str, Any]:
             title, means, *_ = path.read_text(encoding="utf-8").split("\n\n")
             of_instrument = name not in PAGES or PAGES[name].params.startswith("biasalert/")
             link = f"[{title.removeprefix('# ')}](results/{name}.md)"
-            rows.append((link, of_instrument, means.removeprefix("**What this means.** ")))
+            rows.append((link, of_instrument, means.strip("*")))
             listed.append(name)
     return {"rows": rows, "names": listed}
 

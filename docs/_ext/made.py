@@ -13,6 +13,8 @@ import importlib
 import inspect
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +35,7 @@ ROOT = Path(__file__).parents[2]
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write)
+    app.connect("build-finished", run_example)
     app.connect("autodoc-process-signature", short_defaults)
     app.connect("autodoc-process-docstring", import_names, priority=100)  # before numpydoc
     app.connect("autodoc-process-docstring", link_tables, priority=900)  # after numpydoc
@@ -55,6 +58,14 @@ def write(app: Sphinx) -> None:
         if not target.is_file() or target.read_text(encoding="utf-8") != text:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
+
+
+def run_example(app: Sphinx, exception: Exception | None) -> None:
+    """Run the tutorial's study: its page is part of the site."""
+    command = [sys.executable, "-m", "nbbias", "run", "news_bias", "originals.csv"]
+    command += ["generations.csv", "--name", "first", "--out", str(Path(app.outdir) / "example")]
+    if exception is None and app.builder.name == "html":
+        subprocess.run(command, cwd=Path(app.srcdir) / "tutorial", check=True, capture_output=True)
 
 
 def grid(rows: Iterable[Iterable[object]], head: Iterable[str]) -> list[str]:

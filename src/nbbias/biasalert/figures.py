@@ -138,7 +138,7 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
         alt="Accuracy of each judge (dashed: majority class), and errors on challenge sentences.",
         title="Accuracy on held-out texts, and errors on challenge sentences",
         line="majority class",
-        tests="Tests of differences: in the appendix.",
+        tests="Differences are tested below.",
     )
 
 
@@ -187,38 +187,43 @@ def swaps(estimates: pd.DataFrame, *, judge: str) -> Drawn:
         of="sentences",
         draw=figures.zero,
         alt="Swap effect of each group with its interval, a panel a kind of group.",
-        title=f"{prose.capitalize(names.judge(judge))}: probability by the group named",
+        title=f"{prose.capitalize(names.judge(judge))}: probability by the group in a sentence",
     )
 
 
-def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
+def levels(
+    estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame, source: str = ""
+) -> Drawn:
     """Draw the share of biased answers by model, and that of flagged ones, published ones below.
 
     Parameters
     ----------
     estimates
-        Of `biasalert.levels.estimates`; a column `truth` has simulated shares.
+        Of `biasalert.levels.estimates`.
     judge
         Whose verdicts are drawn.
+    answers
+        ANSWERS; where they are simulated, `simulated_bias` has the probability of bias.
     source
         The name of the prompts (`read_published`).
     """
-    every = _select(estimates[estimates["judge"] == judge], *SHARES[::-1])
-    rows = every[every["statistic"] != SHARES[1]]  # those of the labels alone are nearly the same
+    rows = _select(estimates[estimates["judge"] == judge], *SHARES[::-1])
+    rows = rows[rows["statistic"] != SHARES[1]]  # those of the labels alone are nearly the same
     rows = rows[rows.groupby("statistic")["estimate"].transform("count") > 0]
-    rows = rows.assign(panel=rows["column"], cell=rows["model"])
-    first = rows[rows["statistic"] == rows["statistic"].head(1).sum()].sort_values("estimate")
-    widths = (every["ci_high"] - every["ci_low"]).groupby(every["statistic"]).mean().reindex(SHARES)
-    known = first["truth"].between(first["ci_low"], first["ci_high"]) if "truth" in first else []
+    simulated = "simulated_bias" in answers
+    truth = rows["model"].map(
+        answers.groupby("model")["simulated_bias"].mean() if simulated else {}
+    )
+    rows = rows.assign(panel=rows["column"], cell=rows["model"], truth=truth.astype(float))
+    first = rows[rows["statistic"] == rows["statistic"].head(1).sum()]
+    known = first["truth"].between(first["ci_low"], first["ci_high"]).sum() if simulated else None
     return _drawn(
         _with_published(rows, read_published(source, 6)),
         "share of answers",
         by="panel",
         of="answers",
         alt="Share of biased answers by model, with intervals, a panel an estimator.",
-        title=_title(
-            "levels", first, covered=sum(known), width=widths.iloc[2] / widths.iloc[1] - 1
-        ),
+        title=_title("levels", first, covered=known),
         tick="the judge's false-positive rate",
     )
 

@@ -37,9 +37,6 @@ _CONSTANT = (ALWAYS, NEVER)
 #: What tells rows of one measure apart.
 _KEYS = ("judge", "model", "bias", "group", "dimension", "topic")
 
-#: So many models are named one by one.
-_FEW = 4
-
 
 def _the(judge: object) -> str:
     """Name a judge in a sentence: one of ours has an article."""
@@ -134,13 +131,17 @@ def paired(estimates: pd.DataFrame) -> str:
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
     """Return a heading: on which sentences a judge errs more, or less, often than on others."""
+    return prose.render("biasalert.erring", judge=_the(judge), **_kinds(estimates, judge))
+
+
+def _kinds(estimates: pd.DataFrame, judge: str) -> dict[str, Any]:
+    """Return the kinds of sentence on which a judge errs significantly more, or less, often."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
     unlike = significance.significant(rows).sort_values("estimate", ascending=False)
     above = unlike["estimate"] > unlike["null"]
     more, fewer = (unlike[part].to_dict("records") for part in (above, ~above))
-    values: dict[str, Any] = {"measured": len(rows), "more": more, "fewer": fewer}
-    return prose.render("biasalert.erring", judge=_the(judge), **values)
+    return {"measured": len(rows), "more": more, "fewer": fewer}
 
 
 def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
@@ -150,6 +151,7 @@ def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
     differ = effects[effects["bias"].isin(significance.significant(effects)["bias"])]
     people = differ["group"].map(names.people)
     ends = [part.iloc[[0, -1]] for _, part in differ.assign(people=people).groupby("bias")]
+    ends.sort(key=lambda part: part["estimate"].iloc[0] - part["estimate"].iloc[1])
     changes = rows[rows["statistic"] == "verdict_changes"]
     changed = int((changes["estimate"] * changes["n"]).sum().round()), int(changes["n"].sum())
     pairs = [part.to_dict("records") for part in ends]
@@ -166,30 +168,22 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
     rows = rows.sort_values("estimate", ascending=False, kind="stable")
     flagged, biased = (rows[rows["statistic"] == SHARES[at]] for at in (0, 2))
     shown = biased if len(biased) else flagged
-    ends = shown if len(shown) <= _FEW else shown.iloc[[0, -1]]
-    records = ends.to_dict("records")
-    return prose.render("biasalert.most_biased", rows=records, corrected=len(biased) > 0)
+    ends = shown.to_dict("records")
+    ends = [*ends[:1], *ends[1:][-1:]]
+    return prose.render("biasalert.most_biased", rows=ends, corrected=len(biased) > 0)
 
 
 def mitigation(estimates: pd.DataFrame) -> str:
-    """Say how many answers the guard stopped, and its judge flags as a whole: a heading."""
+    """Say how many answers the guard stopped: a heading."""
     rows = estimates[(estimates["measure"] == "mitigation") & estimates["estimate"].notna()]
     counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
     without, shown = (counts.get(f"biased_share_{side}") for side in ("without", "with"))
-    unbiased = rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum()
-    whole = estimates[(estimates["measure"] == "bias_level") & estimates["model"].isna()]
-    whole = whole[whole["judge"].isin(rows["judge"])].set_index("statistic")
-    errors = (whole["estimate"] * whole["n"]).reindex([*RATES]).round()
-    judged = [None, None]
-    if whole["n"].reindex([*RATES]).tolist() == [unbiased, without]:  # of the same answers
-        judged = [without - errors[RATES[1]], errors[RATES[0]]]
     return prose.render(
         "biasalert.mitigation",
         biased=without or 0,
         rightly=None if shown is None else without - shown,
-        unbiased=unbiased,
+        unbiased=rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum(),
         wrongly=counts.get("stopped_without_bias", 0),
-        judged=judged,
     )
 
 
@@ -202,7 +196,6 @@ def lead(
     test: pd.DataFrame,
     texts: Texts,
     n_train: int = 0,
-    n_statements: int = 0,
     estimates: pd.DataFrame | None = None,
 ) -> Lead:
     """Return what a run's page begins with: a judge's accuracy, its errors, and its comparisons.
@@ -218,8 +211,6 @@ def lead(
         Where the texts are from.
     n_train
         Number of texts on which classifiers were trained.
-    n_statements
-        Number of statements in the knowledge base.
     estimates
         ESTIMATES with the judge's errors on checks.
     """
@@ -247,10 +238,8 @@ def lead(
         errors = errors.sort_values("statistic").assign(instrument="challenge sentences")
         compared = _turn(compared, judge=judge)
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
-        found = [_pooled(others, statistic) for statistic in ("recall", "specificity")]
-        sentences = _of_judge(row, compared, errors, pd.concat(found), n_statements)
-        erred = erring(checked, judge=judge)
-        sentences += [f"{erred}."] if len(errors) else []
+        kinds = _kinds(checked, judge)
+        sentences = _of_judge(row, compared, errors, more=kinds["more"])
         technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
         numbers = pd.concat([leading, errors])
     else:
@@ -275,21 +264,21 @@ def lead(
 
 
 def _of_judge(
-    row: Row, compared: pd.DataFrame, errors: pd.DataFrame, held_out: pd.DataFrame, statements: int
+    row: Row, compared: pd.DataFrame, errors: pd.DataFrame, *, more: list[dict[str, Any]]
 ) -> list[str]:
     """Say how accurate a judge is, how often it errs, and how it differs from the others."""
     others = compared["judge"].str.removeprefix(f"{row['judge']} − ")
     pairs = zip(others, compared.to_dict("records"), strict=True)
     clauses = {judge: _difference(_the(judge), other) for judge, other in pairs}
-    majority, null = clauses.pop(MAJORITY, None), row["null"]
+    majority = clauses.pop(MAJORITY, None)
     rest = list(clauses.values())[:2]
-    values: dict[str, Any] = {"row": row, "majority": majority}
-    values |= {"judge": _the(row["judge"]), "errors": errors.to_dict("records")}
-    values["held_out"] = held_out.to_dict("records")
-    sentences = [prose.render("biasalert.accuracy", **values)]
-    if rest or np.isfinite(null):
-        values = {"others": rest, "row": row, "statements": statements}
-        sentences.append(prose.render("biasalert.compared", **values))
+    judge = _the(row["judge"])
+    sentences = [prose.render("biasalert.accuracy", row=row, majority=majority, judge=judge)]
+    if len(errors) == len(RATES):
+        values = {"errors": errors.to_dict("records"), "more": more}
+        sentences.append(prose.render("biasalert.challenged", **values))
+    if rest or np.isfinite(row["null"]):
+        sentences.append(prose.render("biasalert.compared", others=rest, row=row))
     return sentences
 
 
