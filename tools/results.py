@@ -105,7 +105,7 @@ PAGES = {
         "llmbi/gpt4_recorded",
         "GPT-4: how strong is the net sentiment of its answers?",
         "GPT-4's answers have stronger net sentiment, positive or negative, than encyclopedic "
-        "prose; this does not show that any group is treated worse.",
+        "prose; no groups are compared.",
     ),
     "crows_pairs": Page(
         "biasalert/crows_pairs",
@@ -167,6 +167,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     """Collect what a page shows of a run, and copy its figures."""
     finding = files.read_finding(run)
     shutil.rmtree(RESULTS / name, ignore_errors=True)
+    has_null = any(row.get("null") for row in finding["numbers"])  # that of a difference is 0
     values: dict[str, Any] = {
         "name": name,
         "page": page,
@@ -177,7 +178,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
                 quantity(row),
                 plain(row["interval"].replace("95% CI ", "")),
                 row["N"].removeprefix("N = "),
-                reference(row),
+                *([reference(row)] if has_null else []),
             )
             for row in finding["numbers"]
         ],

@@ -35,9 +35,10 @@ def main(page: Path) -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
         tab = browser.new_page(viewport={"width": 1012, "height": 900})
         tab.goto(page.resolve().as_uri())
-        lead = tab.locator(".lead > details").bounding_box()
-        assert lead, "the page has no first screen"
-        clip = {"x": 0, "y": 30, "width": 1012, "height": lead["y"] + lead["height"] - 10}
+        first, last = (tab.locator(one).bounding_box() for one in ("h1", ".lead > details"))
+        assert first and last, "the page has no first screen"
+        top = first["y"] - 10
+        clip = {"x": 0, "y": top, "width": 1012, "height": last["y"] + last["height"] + 20 - top}
         tab.screenshot(path=FOLDER / "page.png", clip=clip)
         for number, selector in enumerate(PARTS, start=1):
             tab.evaluate(_NUMBER, [selector, number])

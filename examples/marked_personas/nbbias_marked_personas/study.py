@@ -204,7 +204,7 @@ def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
         f"distant from the average of all groups (mean cosine distance "
         f"{number(last['estimate'], decimals=3)}), those of {_people(first['group'])} the closest "
         f"({number(first['estimate'], decimals=3)}).",
-        f"Standard deviation of all distances: {describe_spread(row)}.",
+        f"The standard deviation of the distances was {describe_spread(row)}.",
         count,
     ]
 
