@@ -37,7 +37,7 @@ def main(page: Path) -> None:
         tab.goto(page.resolve().as_uri())
         first, last = (tab.locator(one).bounding_box() for one in ("h1", ".lead > details"))
         assert first and last, "the page has no first screen"
-        top = first["y"] - 10
+        top = first["y"]
         clip = {"x": 0, "y": top, "width": 1012, "height": last["y"] + last["height"] + 20 - top}
         tab.screenshot(path=FOLDER / "page.png", clip=clip)
         for number, selector in enumerate(PARTS, start=1):
