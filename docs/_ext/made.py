@@ -393,7 +393,7 @@ SUFFIXES = {
 #: What stands above a study's error rates.
 RATES = (
     "Coverage: share of 95% intervals that contain the true value. False positives: share of tests "
-    "that are significant without an effect, nominally 5%. N: simulated studies. "
+    "that are significant without an effect, nominally 5%. "
     "[Verdicts and the worst scenario](../measures/calibration.md#quantities)."
 )
 PLACEHOLDERS = {"{of}": "a group's", "{people}": "a group", "{terms}": "group terms"}

@@ -7,7 +7,6 @@ from matplotlib.axes import Axes
 
 from nbbias.calibration import sentences
 from nbbias.calibration.estimates import ADEQUATE, FAILS, nominal
-from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 
 _DRAWN = 6  # intervals that a first screen has room for
@@ -36,13 +35,14 @@ def errors(rows: pd.DataFrame) -> Drawn:
         f"true value in {low} to {high}%"
     )
     table = failing.head(_DRAWN)
-    figure = figures.claims(_with_worst(table), "coverage, %", draw=_draw_level)
+    worst = {"estimate": "worst", "ci_low": "worst_low", "ci_high": "worst_high"}
+    figure = figures.claims(_with(table, **worst), "coverage, %", draw=_draw_level)
     figure.set_figheight(1.1 + 0.2 * len(table))  # on a first screen
     return Drawn(
         figure,
         table,
-        "The coverages of intervals that fail, with their simulation intervals; grey: the nominal "
-        "level within the tolerance.",
+        "The coverages of intervals that fail, with their simulation intervals, and the nominal "
+        "level.",
         title,
         "Coverage: share of simulated studies whose interval contains the true value. Lines: 95% "
         "CIs; worst scenario: Bonferroni-corrected, because the worst was selected.",
@@ -56,17 +56,15 @@ def sound(rows: pd.DataFrame) -> Drawn:
     --------
     >>> from nbbias import calibration
     >>> sound(calibration.shipped()).title
-    'Coverage is at least 91.9%, and false positives at most 11.0%, each in its own worst scenario'
+    'Undecided: coverage down to 87.1% or false positives up to 18.8% cannot be ruled out'
     """
     table = sentences.split(rows)[0].sort_values("source", kind="stable", ignore_index=True)
-    tests = table["measure"] == "test"
-    title = (
-        f"Coverage is at least {_ends(table[~tests])[0]}%, and false positives at most "
-        f"{_ends(table[tests])[1]}%, each in its own worst scenario"
-    )
-    drawn = _with_worst(table)
+    drawn = _with(table, estimate="bound", ci_low="bound", ci_high="bound")
     panels = drawn["measure"].map({"interval": "coverage", "test": "false positives"})
     drawn = drawn.assign(panel=panels, significant=drawn["verdict"].isin(ADEQUATE))
+    undecided = drawn[~drawn["significant"] & (drawn["side"] == "further")]
+    limits = undecided["estimate"].groupby(undecided["measure"]).agg(["min", "max"]).round(1)
+    title = prose.render_plain("calibration.limits", limits=limits.to_dict("index"))
     # Panels side by side have the same rows.
     places = drawn[["panel"]].drop_duplicates().merge(drawn[["cell"]].drop_duplicates(), "cross")
     drawn = places.merge(drawn, "left", on=["panel", "cell"])
@@ -74,13 +72,14 @@ def sound(rows: pd.DataFrame) -> Drawn:
     def axis(part: pd.DataFrame) -> str:
         return f"{part['panel'].iloc[0]}, % of simulated studies"
 
-    figure = figures.claims(drawn, axis, draw=_draw_level, words={"missing": "–"})
+    figure = figures.claims(drawn, axis, draw=_draw_limit, words={"missing": "–"})
     return Drawn(
         figure,
         table,
-        "Coverage and false positives of each measure, with the nominal level as a band.",
+        "Coverage and false positives of each measure over all scenarios, and the deciding limit.",
         title,
-        "Lines as in Figure 1. Filled: adequate; hollow: undecided; –: fails, or not simulated.",
+        "Limit in the worst scenario: one-sided 97.5% confidence limit; adequate if it is in the "
+        "grey area. Filled: adequate; hollow: undecided; –: fails, or not simulated.",
     )
 
 
@@ -90,22 +89,27 @@ def _ends(rows: pd.DataFrame) -> tuple[str, str]:
     return f"{shares.min():.1f}", f"{shares.max():.1f}"
 
 
-def _with_worst(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return shares in percent with names, and those of the worst scenario as further rows."""
-    ends = {"estimate": "worst", "ci_low": "worst_low", "ci_high": "worst_high"}
-    worst = rows.assign(side="further", **{end: rows[column] for end, column in ends.items()})
-    table = pd.concat([rows.assign(side="ours"), worst], ignore_index=True)
-    shares = table[[*ends]].add(nominal(table), axis=0).mul(100)
+def _with(rows: pd.DataFrame, **further: str) -> pd.DataFrame:
+    """Return shares in percent with names, and the columns `further` as further rows."""
+    more = rows.assign(side="further", **{end: rows[column] for end, column in further.items()})
+    table = pd.concat([rows.assign(side="ours"), more], ignore_index=True)
+    shares = table[[*further]].add(nominal(table), axis=0).mul(100)
     none = dict.fromkeys(("null", "null_low", "null_high"), float("nan"))
     cells = sentences.name_statistics(table).map(prose.capitalize)
     return table.assign(cell=cells, panel="", **shares, **none)
 
 
-def _draw_level(part: pd.DataFrame, ax: Axes) -> None:
-    """Draw the nominal level within the tolerance, and name the dots."""
+def _draw_level(part: pd.DataFrame, ax: Axes, name: str = "worst scenario") -> None:
+    """Draw the nominal level, and name the dots."""
     ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="all scenarios")
-    ax.plot([], [], "o-", color=figures.MUTED, ms=3.5, lw=1.0, label="worst scenario")
-    level = nominal(part).mean()
-    ends = (100 * (level + side * TOLERANCE) for side in (-1, 1))
-    name = f"nominal level ± {100 * TOLERANCE:.0f} points"
-    ax.axvspan(*ends, color=figures.BAND, lw=0, zorder=0, label=name)
+    ax.plot([], [], "o", color=figures.MUTED, ms=3.5, label=name)
+    level = 100 * nominal(part).mean()
+    ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label="nominal level")
+
+
+def _draw_limit(part: pd.DataFrame, ax: Axes) -> None:
+    """Draw where the limits of adequate measures are."""
+    _draw_level(part, ax, "limit in the worst scenario")
+    level = 100 * nominal(part).mean()
+    ends = (0, 2 * level) if level < 50 else (2 * level - 100, 100)
+    ax.axvspan(*ends, color=figures.BAND, lw=0, zorder=0, label="adequate")

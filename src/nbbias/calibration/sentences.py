@@ -9,6 +9,7 @@ from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose
 
 _KEYS = ["source", "dimension", "task"]
+_POWER_KEYS = dict(zip(["study", "measure", "statistic"], _KEYS, strict=True))
 _LOW_POWER = 0.1  # below it, errors of sign and magnitude are of too few significant estimates
 
 
@@ -40,19 +41,46 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     --------
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
-    >>> found.plain[0].partition(",")[0], found.numbers["n"].tolist()
-    ('Of 23 intervals', [1500, 800])
+    >>> found.plain[0].partition(" have")[0], found.numbers["n"].tolist()
+    ('In simulated studies, 16 of 23 measures', [1500, 800])
     """
-    summary = summarize(rows)
-    detected = f"{power(exclude_failing(shipped_power(), rows))}."
+    intervals, tests, families_ = summarize(rows)
+    tested = exclude_failing(shipped_power(), rows)
     return Lead(
-        plain=(" ".join(summary[:2]), detected),
-        technical=" ".join([*summary, detected]),
+        plain=(intervals, _adequate(rows), _detected(tested), tests),
+        technical=" ".join([intervals, tests, families_, f"{power(tested)}."]),
         figure="errors",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
         texts=texts,
     )
+
+
+def _adequate(rows: pd.DataFrame) -> str:
+    """Name the measures whose intervals are adequate; of variants of one, the first."""
+    table = rows[(rows["measure"] == "interval") & rows["verdict"].isin(ADEQUATE)]
+    return prose.render("calibration.adequate", names=_short_names(table.sort_values("source")))
+
+
+def _short_names(rows: pd.DataFrame) -> list[str]:
+    named = dict.fromkeys(names.calibrated(*key) for key in rows[_KEYS].astype(str).to_numpy())
+    return [
+        name
+        for name in named
+        if not any(name.startswith((f"{other} ", f"{other}: ")) for other in named)
+    ]
+
+
+def _detected(power: pd.DataFrame) -> str:
+    """Say which effects are detected, by number of units, of tests for which that is known."""
+    table = _common(power).rename(columns=_POWER_KEYS)
+    exact = table[table["effect"].notna() & (table["power_smallest"] < POWER)]
+    named = _short_names(exact[exact["n"] == exact["n"].min()])
+    keys = exact[_KEYS].astype(str).to_numpy()
+    exact = exact[[names.calibrated(*key) in named for key in keys]]
+    found = [(n, part["effect"].agg(["min", "max"]).to_list()) for n, part in exact.groupby("n")]
+    undetected = [n for n, part in table.groupby("n") if part["power_largest"].max() < POWER]
+    return prose.render("calibration.detected", undetected=undetected, names=named, found=found)
 
 
 def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
@@ -63,7 +91,8 @@ def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
     ends = lowest[["worst", "worst_low", "worst_high"]].add(lowest["confidence"], axis=0)
     lowest = lowest.assign(estimate=ends["worst"], ci_low=ends["worst_low"])
     lowest = lowest.assign(ci_high=ends["worst_high"], n=lowest["worst_n"], statistic="coverage")
-    lowest = lowest.assign(named=name_statistics(lowest), fails=lowest["verdict"].isin(FAILS))
+    short = [names.calibrated(*key) for key in lowest[_KEYS].astype(str).to_numpy()]
+    lowest = lowest.assign(short=short, fails=lowest["verdict"].isin(FAILS))
     named = lowest.to_dict("records")
     return lowest.assign(name=[prose.render_plain("calibration.lowest", row=row) for row in named])
 
@@ -97,13 +126,12 @@ def warning(rows: pd.DataFrame) -> str:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> warning(calibration.shipped()).partition(";")[0]
-    'Five intervals fail: one over all scenarios, four in one scenario'
+    >>> warning(calibration.shipped())
+    'Five intervals fail, worst that of the share of group terms in short answers (17.8% coverage)'
     """
-    verdicts = rows.loc[rows["measure"] == "interval", "verdict"]
-    counts = [int((verdicts == verdict).sum()) for verdict in FAILS]
+    fail = (rows["measure"] == "interval") & rows["verdict"].isin(FAILS)
     worst = _lowest_coverage(rows).query("fails").to_dict("records")
-    return prose.render("calibration.warning", counts=counts, worst=worst)
+    return prose.render("calibration.warning", count=int(fail.sum()), worst=worst)
 
 
 def failing(rows: pd.DataFrame) -> pd.DataFrame:
@@ -118,25 +146,45 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> failing(calibration.shipped()).loc[1, ["measure", "interval"]].tolist()
-    ['CoGS: Affinity Bias Score of texts in one order', 'fails: 69.7 [64.7, 74.2]']
+    ['CoGS: Affinity Bias Score of texts in one order', '69.7 [64.7, 74.2]']
     """
     table = split(rows)[1].sort_values("worst")
-    shares = table[["worst", "worst_low", "worst_high"]].add(nominal(table), axis=0)
-    text = shares.round(4).mul(100).map("{:.1f}".format)
-    found = text["worst"] + " [" + text["worst_low"] + ", " + text["worst_high"] + "]"
-    verdict = table["verdict"].where(~table["verdict"].isin(FAILS), "fails")
-    table = table.assign(found=verdict + ": " + found)
+    table = table.assign(found=_percent(table, "worst", "worst_low", "worst_high"))
     wide = table.pivot(index=_KEYS, columns="measure", values=["found", "at"])
     wide = wide.reindex(pd.MultiIndex.from_frame(table[_KEYS].drop_duplicates()))
-    at = wide["at"]["interval"]
-    elsewhere = wide["at"]["test"].notna() & wide["at"]["test"].ne(at)
-    test = wide["found"]["test"] + (" (" + wide["at"]["test"] + ")").where(elsewhere, "")
-    columns = {"at": at, "interval": wide["found"]["interval"], "test": test}
+    columns = {
+        "at": wide["at"]["interval"],
+        **{of: wide["found"][of] for of in ("interval", "test")},
+    }
     result = pd.DataFrame(columns).reset_index()
     keys = result[_KEYS].to_numpy()
     result["instead"] = [names.calibrated(of, name, task, "instead") for of, name, task in keys]
     result.insert(0, "measure", name_statistics(result).map(prose.capitalize))
     return result.drop(columns=_KEYS)
+
+
+def _percent(rows: pd.DataFrame, *columns: str) -> pd.Series:
+    """Write shares with their intervals, in percent, of errors."""
+    shares = rows[[*columns]].add(nominal(rows), axis=0).round(4).mul(100)
+    text = shares.map("{:.1f}".format)
+    return text[columns[0]] + " [" + text[columns[1]] + ", " + text[columns[2]] + "]"
+
+
+def families(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return how many runs without an effect made a claim, by study, most first.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> families(calibration.shipped()).loc[0, ["measure", "found"]].tolist()
+    ['Biased prompts: claims about the effect of the prompt', '4.7 [2.9, 7.6]']
+    """
+    table = rows[rows["measure"] == "family"].sort_values("estimate", ascending=False)
+    found = _percent(table, "estimate", "ci_low", "ci_high")
+    worst = _percent(table, "worst", "worst_low", "worst_high")
+    named = name_statistics(table).map(prose.capitalize)
+    columns = {"measure": named, "found": found, "n": table["n"], "worst": worst, "at": table["at"]}
+    return pd.DataFrame(columns).reset_index(drop=True)
 
 
 def summarize(rows: pd.DataFrame) -> list[str]:
@@ -151,22 +199,21 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     --------
     >>> from nbbias import calibration
     >>> summarize(calibration.shipped())[1]
-    'Of 20 tests, 9 are adequate, 3 fail and 8 are undecided.'
+    'Of 20 tests, 9 are adequate (at most 10% false positives in every scenario), 3 fail and 8 ar...
     """
     sentences = []
     for what in ("interval", "test"):
         part = rows[rows["measure"] == what]
-        counts = {"adequate": ADEQUATE, "wide": ADEQUATE[1:]}
-        counts |= {"fail": FAILS, "undecided": ["undecided"]}
+        counts = {"adequate": ADEQUATE, "fail": FAILS, "undecided": ["undecided"]}
         numbers = {name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()}
         if len(part):
-            values = {"n": len(part), "lowest": 2 * part["confidence"].iloc[0] - 1, **numbers}
+            values = {"n": len(part), "limit": 2 * (1 - part["confidence"].iloc[0]), **numbers}
             sentences.append(prose.render("calibration.verdicts", what=what, **values))
-    families = rows[rows["measure"] == "family"]
-    for row in families.nlargest(1, "worst").to_dict("records"):
-        largest, level = families["estimate"].max(), 1 - row["confidence"]
-        values = {"share": largest + level, "worst": row["worst"] + level, "n": row["worst_n"]}
-        values |= {"of": len(families), "adequate": families["verdict"].isin(ADEQUATE).sum()}
+    table = rows[rows["measure"] == "family"]
+    if len(table):
+        share = (table["estimate"] + nominal(table)).max()
+        adequate = table["verdict"].isin(ADEQUATE).sum()
+        values = {"share": share, "adequate": adequate, "of": len(table)}
         sentences.append(prose.render("calibration.families", **values))
     return sentences or [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
 
@@ -200,55 +247,61 @@ def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return power[~keys.isin(pd.MultiIndex.from_frame(split(rows)[1][_KEYS]))]
 
 
+def _common(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the numbers of units with which all tests were simulated."""
+    sizes = table.groupby("n")["n"].transform("size")
+    return table[sizes == sizes.max()]
+
+
 def power(table: pd.DataFrame) -> str:
     """Say how many tests detect the largest simulated effect, by the numbers of units of all."""
-    sizes = table["n"].value_counts()
-    table = table[table["n"].isin(sizes[sizes == sizes.max()].index)]
-    counts = (table["power_largest"] >= POWER).groupby(table["n"]).sum()
-    values = {"of": int(sizes.max()), "effects": table["largest"].agg(["min", "max"]).to_list()}
-    return prose.render("calibration.power", found=[*counts.items()], **values)
+    by_n = (_common(table)["power_largest"] >= POWER).groupby(table["n"])
+    values = {"of": int(by_n.size().max()), "found": [*by_n.sum().items()]}
+    return prose.render("calibration.power", **values)
 
 
-def power_by_n(table: pd.DataFrame) -> pd.DataFrame:
-    """Return each test's power against its largest simulated effect (%), a column for each N.
+def effects_by_n(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the minimum detectable effect of each test, a column for each N that all have.
 
     Examples
     --------
     >>> from nbbias import calibration
-    >>> power_by_n(calibration.shipped_power()).iloc[0].tolist()[1:]
-    ['0.200', '11', '–', '30', '73', '99']
+    >>> effects_by_n(calibration.shipped_power()).iloc[0].tolist()[1:]
+    ['> 0.200', '> 0.200', '≤ 0.100']
     """
-    named = named_tests(table).sort_values("n", kind="stable")
-    power = named["power_largest"].mul(100).map("{:.0f}".format)
-    effect = named["largest"].map("{:.3f}".format)
-    named = named.assign(power=power, effect=effect, column="N = " + named["n"].astype(str))
-    wide = named.pivot(index=["test", "effect"], columns="column", values="power").fillna("–")
-    wide = wide.reindex(columns=named["column"].unique()).rename_axis(columns=None)
-    return wide.reset_index()
+    named = named_tests(_common(table)).sort_values("n", kind="stable")
+    text = {name: named[name].map("{:.3f}".format) for name in ("effect", "smallest", "largest")}
+    effect = text["effect"].where(named["effect"].notna(), "> " + text["largest"])
+    effect = effect.mask(named["power_smallest"] >= POWER, "≤ " + text["smallest"])
+    named = named.assign(effect=effect, column="N = " + named["n"].astype(str))
+    wide = named.pivot(index="test", columns="column", values="effect")
+    return wide[named["column"].unique()].rename_axis(columns=None).reset_index()
 
 
-def detectable(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `named_tests` in order, with words where no simulated effect, or each, is detected.
+def power_and_errors(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the power of tests and the errors of significant estimates (`named_tests`) in order.
 
     Errors of sign and magnitude are left out below 10% power; CoGS scores have no sign.
 
     Examples
     --------
     >>> from nbbias import calibration
-    >>> detectable(calibration.shipped_power().query("measure == 'rbs_refused'"))["effect"].tolist()
-    ['not reached', 'not reached', '≤ 0.015', '≤ 0.015']
+    >>> table = calibration.shipped_power().query("measure == 'rbs_refused'")
+    >>> power_and_errors(table).loc[1, ["power_largest", "exaggeration"]].tolist()
+    ['40%', '1.1']
     """
     few = table["power_smallest"] < _LOW_POWER
     named = named_tests(table).assign(exaggeration=table["exaggeration"].mask(few))
     named["wrong_sign"] = named["wrong_sign"].mask(few | (table["study"] == "cogs"))
-    effect = named["effect"].map("{:.3f}".format).where(named["effect"].notna(), "not reached")
-    least = "≤ " + named["smallest"].map("{:.3f}".format)
-    named = named.assign(effect=effect.mask(named["power_smallest"] >= POWER, least))
+    shown = dict.fromkeys(("power_largest", "power_smallest", "wrong_sign"), "{:.0%}")
+    for name, form in (shown | {"exaggeration": "{:.1f}"}).items():
+        named[name] = [form.format(value) if value == value else "–" for value in named[name]]
+    named = named.drop(columns=["unit", "effect"])
     return named.sort_values(["test", "n"], ignore_index=True)
 
 
 def named_tests(table: pd.DataFrame) -> pd.DataFrame:
     """Return `calibration.shipped_power`, or a run's, with names of its tests for its keys."""
-    keys = {"study": "source", "measure": "dimension", "statistic": "task"}
-    named = name_statistics(table.rename(columns=keys).replace("_", " ", regex=True))
-    return table.drop(columns=[*keys]).assign(test=named)[["test", *table.columns.drop([*keys])]]
+    named = name_statistics(table.rename(columns=_POWER_KEYS).replace("_", " ", regex=True))
+    rest = table.columns.drop([*_POWER_KEYS])
+    return table.assign(test=named.map(prose.capitalize))[["test", *rest]]

@@ -6,9 +6,10 @@ knows: the shares of ``calibration.csv``.
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
-from nbbias.reading import names
+from nbbias.reading import names, prose
 from nbbias.reading.tables import Table, caption
 from nbbias.tables import read_shipped_table, read_shipped_yaml
 
@@ -32,28 +33,32 @@ def card(study: str) -> Table:
 def calibrated(study: str | None = None) -> Table:
     """Return the rows of the calibration that the package ships: of a study, or of all.
 
+    By rate, the worst deciding limit first.
+
     Examples
     --------
     >>> list(calibrated("llmbi").rows)[:3]
-    ['measure', 'rate', 'nominal']
+    ['measure', 'rate', 'verdict']
     """
     rows = read_shipped_table("calibration.csv")
     if study is not None:
-        rows = rows[rows["study"] == study].reset_index(drop=True)
-    of = rows["study"].map(names.study) + ": " if study is None else ""
+        rows = rows[rows["study"] == study]
+    above = (rows["bound"] - rows["nominal"]) * np.where(rows["rate"] == "coverage", 1, -1)
+    rows = rows.assign(above=above).sort_values(["rate", "above"], ignore_index=True)
+    of = rows["study"].map(names.study).map(prose.capitalize) + ": " if study is None else ""
     keys = rows[["study", "measure", "statistic"]].to_numpy().tolist()
     columns = {
         "measure": of + pd.Series([names.calibrated(*key) for key in keys], dtype=str),
         "rate": rows["rate"],
-        "nominal": rows["nominal"].map("{:.0%}".format),
-        "found": _written_out(rows[["share", "low", "high"]], "{:.1%} [{:.1%}, {:.1%}]"),
         "verdict": rows["verdict"],
-        "n": rows["n"],
-        "worst": _written_out(rows.loc[:, "worst":"at"], "{:.1%} [{:.1%}, {:.1%}; {} runs] ({})"),
-        "bound": rows["bound"].map("{:.1%}".format),
+        "found": _written_out(rows[["share", "low", "high"]]),
+        "worst": _written_out(rows[["worst", "worst_low", "worst_high"]]),
+        "at": rows["at"],
+        "bound": rows["bound"].mul(100).map("{:.1f}".format),
     }
     return caption(pd.DataFrame(columns), study="cards", name="calibrated")
 
 
-def _written_out(rows: pd.DataFrame, text: str) -> list[str]:
-    return [text.format(*row) for row in rows.itertuples(index=False)]
+def _written_out(rows: pd.DataFrame) -> list[str]:
+    shares = rows.mul(100).itertuples(index=False)
+    return ["{:.1f} [{:.1f}, {:.1f}]".format(*row) for row in shares]
