@@ -165,6 +165,16 @@ STATISTICS = {
     "people": ["krippendorff_alpha", "abs"],
 }
 
+#: What a table calls them.
+_NAMES = {
+    "abs": "ABS",
+    "abs raw": "ABS in the paper's order",
+    "position": "position bias",
+    "krippendorff alpha": "Krippendorff's α",
+    "diversity spread": "standard deviation",
+    "diversity difference": "minus default texts",
+}
+
 
 def of(estimates: pd.DataFrame, name: str) -> Table:
     """Return some estimates as a table for readers: of one statistic, or of `STATISTICS`.
@@ -184,6 +194,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     options: dict[str, Any] = {"words": ("cogs", name), "labels": labels}
     options |= {"rows": None} if name == "rbs" else {}
     table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
+    if "statistic" in table.rows:
+        table = table._replace(rows=table.rows.replace({"statistic": _NAMES}))
     if name == "rbs" and (anova := rows[rows["statistic"] == "anova"])["p_adjusted"].notna().any():
         on = ["model", "prompt", "bias", "task"]
         scores = rows[rows["statistic"] == name].drop(columns="p_adjusted")

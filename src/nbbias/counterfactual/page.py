@@ -240,7 +240,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
     of_toxicity = _artefact(rows, simulated)
     scales = prose.render_plain("counterfactual.scales", **said, artefact=of_toxicity)
-    counts = {"k": len(significant), "n": len(tested)}
+    counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
         figures.claims(shown, _axis, by=by, words=_LEGEND, columns=4),
@@ -260,8 +260,9 @@ def _claimed(rows: pd.DataFrame) -> pd.DataFrame:
 def _axis(rows: pd.DataFrame) -> str:
     measure = str(rows["measure"].iloc[0])
     axes = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
-    axes["sentiment"] = "difference of sentiment (scores −1 to 1)"
-    return axes.get(measure, f"difference of {measure}")
+    axes |= {"sentiment": "sentiment (−1\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}1)"}
+    axes["toxicity"] = "toxicity (0 to 1)"
+    return axes.get(measure, measure)
 
 
 def distances(rows: pd.DataFrame) -> Table:
@@ -329,12 +330,14 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     if not (scores.loc[[*pair], "toxicity"] < _TOXIC).all():
         body = reading.markup.fold("Two answers that may hold what harms", body)
     mean, row["estimate"] = names.quantity(row), values[pair[0]] - values[pair[1]]
-    values = {"name": names.measure(row), "groups": names.people(row["group"]), "mean": mean}
-    values |= {"size": names.quantity(row), "model": row["model"], "middle": middle}
+    values = {"name": names.measure(row), "groups": names.people(row["group"])}
+    values |= {"size": names.quantity(row), "model": row["model"]}
+    title = prose.render_plain("counterfactual.example_title", **values)
     ends = np.quantile(first - second, (0.25, 0.75))
-    values["quartiles"] = " to ".join(names.quantity(row | {"estimate": end}) for end in ends)
-    about = prose.render_plain("counterfactual.example", **values)
-    return reading.markup.framed(body, title="", about=about)
+    quartiles = " to ".join(names.quantity(row | {"estimate": end}) for end in ends)
+    said = {"mean": mean, "quartiles": quartiles, "middle": middle}
+    about = prose.render_plain("counterfactual.example", **said)
+    return reading.markup.framed(body, title=title, about=about)
 
 
 def _of(table: pd.DataFrame, row: Mapping[str, Any], keys: list[str]) -> pd.DataFrame:
