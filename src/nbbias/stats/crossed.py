@@ -39,11 +39,8 @@ def random_facets(table: pd.DataFrame | pd.Series, facets: Sequence[str]) -> lis
 
 def _levels(table: pd.DataFrame | pd.Series, facets: Sequence[str]) -> dict[str, np.ndarray]:
     """Number the levels of the facets that vary, from 0: of each unit, by facet."""
-    index = table.index
-    if not isinstance(index, pd.MultiIndex):
-        index = pd.MultiIndex.from_arrays([index])
-    codes = {name: index.codes[index.names.index(name)] for name in facets}
-    numbers = {name: np.unique(code, return_inverse=True)[1] for name, code in codes.items()}
+    level = table.index.get_level_values
+    numbers = {name: np.unique(level(name), return_inverse=True)[1] for name in facets}
     return {name: levels for name, levels in numbers.items() if levels.max(initial=0) > 0}
 
 
