@@ -107,8 +107,7 @@ def _select(rows: pd.DataFrame, where: Where | None) -> pd.Series:
         return where.set_axis(rows.index).astype(bool)
     selected = pd.Series(True, index=rows.index)
     for name, wanted in (where or {}).items():
-        values = [wanted] if isinstance(wanted, str) or np.isscalar(wanted) else list(wanted)
-        selected &= rows[name].isin(values)
+        selected &= rows[name].isin([wanted] if isinstance(wanted, str) else wanted)
     return selected
 
 

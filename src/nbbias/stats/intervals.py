@@ -105,10 +105,8 @@ def one_sample(values: Sample, *, confidence: float, bounds: Bounds = None) -> E
     >>> round(row.statistic_value, 3), row.df, round(row.p_value, 3), row.effect_size
     (3.464, 2.0, 0.074, 2.0)
     """
-    result = mean_interval(values, confidence=confidence, bounds=bounds).replace(
-        test="one-sample t"
-    )
-    observed = present(values)
+    result = mean_interval(values, confidence=confidence, bounds=bounds)
+    result, observed = result.replace(test="one-sample t"), present(values)
     if len(observed) < 2:
         return result
     if all_alike(observed):
@@ -168,9 +166,7 @@ def sparse_mean(values: Sample, *, confidence: float) -> Estimate:
     if not changed:
         return result.replace(reason="no value differs from 0: no test")
     error = (below if mean > 0 else above) / stats.t.ppf((1 + confidence) / 2, df)
-    t = float(mean / error)
-    p_value = float(2 * stats.t.sf(abs(t), df))
-    return result.replace(statistic_value=t, df=float(df), p_value=p_value, reason=None)
+    return result.with_t_test(error, df).replace(reason=None)
 
 
 def _margins(values: np.ndarray, *, confidence: float) -> tuple[float, float]:

@@ -165,9 +165,8 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Estimate:
 # --- articles crossed with fits ---------------------------------------------------------------
 
 
-def _total(first: pd.DataFrame, second: pd.DataFrame | None = None, *, ddof: int) -> _Total:
+def _total(*tables: pd.DataFrame, ddof: int) -> _Total:
     """Return a mean over crossed units and fits, or a difference of two, with its variance."""
-    tables = [first] if second is None else [first, second]
     means = np.array([table.mean().to_numpy() for table in tables])
     of_fits = means[0] - means[1] if len(means) > 1 else means[0]
     m, sizes = len(of_fits), [table.count() for table in tables]
