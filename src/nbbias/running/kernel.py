@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -24,11 +25,9 @@ def install() -> None:
     from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 
     os.environ["JUPYTER_PREFER_ENV_PATH"] = "1"
-    try:
+    with contextlib.suppress(NoSuchKernel):
         if KernelSpecManager().get_kernel_spec(NAME).argv[:2] == [sys.executable, "-P"]:
             return
-    except NoSuchKernel:
-        pass
     with tempfile.TemporaryDirectory() as folder:
         spec = write_kernel_spec(
             Path(folder) / NAME,

@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
@@ -237,7 +237,7 @@ def map_threads(function: Callable[[T], R], items: Sequence[T], *, label: str = 
 # --- progress bars ---------------------------------------------------------------------------
 
 
-def progress(items: Iterable[T], what: str) -> Iterator[T]:
+def progress(items: Sequence[T], what: str) -> Iterator[T]:
     """Go through items; where no run records the output, a bar says how far; none without a name.
 
     Examples
@@ -245,8 +245,7 @@ def progress(items: Iterable[T], what: str) -> Iterator[T]:
     >>> list(progress([1, 2], "counting"))
     [1, 2]
     """
-    few = isinstance(items, Sized) and len(items) < 2
-    if not what or few or not is_interactive():
+    if not what or len(items) < 2 or not is_interactive():
         yield from items
         return
     from IPython.core.getipython import get_ipython

@@ -52,8 +52,7 @@ def load_pipeline(language: str = "en") -> Language:
     nlp.add_pipe("blank_lines_end_sentences")
     nlp.max_length = 10_000_000
     tokenizer: Any = nlp.tokenizer
-    if hasattr(tokenizer, "max_cache_size"):  # 10,000 pieces, fewer than a corpus has
-        tokenizer.max_cache_size = 1_000_000
+    tokenizer.max_cache_size = 1_000_000  # by default 10,000 pieces, fewer than a corpus has
     return nlp
 
 
