@@ -206,8 +206,6 @@ def write_table(name: str, files: Sequence[tuple[Path, dict[str, str]]], target:
         table[column] = table[column].str.replace(rf"^(?:{pattern})", "", regex=True)
     for column in layout.get("numbers", ()):
         table[column] = pd.to_numeric(table[column])
-    if table.empty:
-        raise DataError(name, "no row of the publisher's files counts")
     write_parquet(table, target)
     return len(table)
 

@@ -116,10 +116,7 @@ def written_from(path: str, *, start: Path, to: Path) -> str:
     start, to = Path(os.path.realpath(start)), Path(os.path.realpath(to))
     if not _is_relative(path) or start == to:
         return path
-    try:
-        return Path(os.path.relpath(start / path, to)).as_posix()
-    except ValueError:  # another drive of Windows
-        return (start / path).as_posix()
+    return Path(os.path.relpath(start / path, to)).as_posix()
 
 
 def is_file(path: Path) -> bool:

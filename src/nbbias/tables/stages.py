@@ -158,8 +158,6 @@ def _pack(value: Any) -> bytes:
 
         def encode(part: Any) -> Any:
             """Write what JSON has no kind for into a file, and return what stands for it."""
-            if isinstance(part, np.generic):
-                return part.item()
             if isinstance(part, pd.Series):
                 return {"$series": part.name, "values": part.to_frame("value")}
             name, member = str(len(archive.namelist())), BytesIO()
