@@ -158,6 +158,10 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     topics = pd.DataFrame({"words": words, "race": ["White", "Black", "Asian", "Asian"]})
     topics = topics.assign(**{"share, human": [0.125, 0.2, 0.1, 0.05]})
     topics = topics.assign(**{"share, a, p": [0.5, 0.1, 0.02, 0.01]})
+    of_fits = pd.DataFrame({"seed": [1, 1, 2, 3], "article_id": ["1", "2", "1", "1"], **keys})
+    of_fits = of_fits.assign(model="a", bias="race", instrument="LDA, 4 topics")
+    of_fits = of_fits.assign(difference_White=[0.1, 0.3, 0.25, None])
+    of_fits = of_fits.assign(difference_Asian=-0.3, reason=[None, None, None, "few topics"])
     says = {
         "simulated": [sentences.recovery_heading(covered)],
         "untested": [sentences.result(untested, "word")],
@@ -167,9 +171,9 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
         ],
         "models": [sentences.models(compared), sentences.models(compared.head(0))],
         "topics": [
-            *sentences.topics(rows_of(*on_topics[:1]), topics),
-            *sentences.topics(rows_of(*on_topics), topics),
-            *sentences.topics(rows_of(on_topics[0] | {"p_adjusted": 1.0}), topics),
+            *sentences.topics(rows_of(*on_topics[:1]), topics, of_fits),
+            *sentences.topics(rows_of(*on_topics), topics, of_fits.head(2)),
+            *sentences.topics(rows_of(on_topics[0] | {"p_adjusted": 1.0}), topics, of_fits),
         ],
     }
     strict = sentences.models(compared.assign(confidence=0.999))

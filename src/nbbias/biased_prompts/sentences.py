@@ -21,6 +21,9 @@ EFFECTS = ("share_difference_change", "mean_difference_change")
 #: What a run compares, in the order of the card.
 MEASURES = ("refusal", "word", "sentiment", "toxicity", "document")
 
+#: Sentences before what was not significant.
+_MOST = 3
+
 _REFUSES, _BY_HEADLINE = "refusal_rate_change", "refusal_difference"
 
 
@@ -68,21 +71,14 @@ def lead(
     parts = phrases.families(leading_rows(declared))
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"], biased=prompts["biased"])
-    first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
-    refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    asked = answers.loc[answers["prompt"] == prompts["neutral"], "refused"]
-    corrected = estimates[estimates["statistic"] == f"{_REFUSES}_corrected"]
-    corrected = corrected.merge(refused[["model", "source", "prompt"]]).to_dict("records")
-    values = {"recorded": recorded, "k": asked.sum(), "n": asked.count(), **_accuracy()}
-    values["corrected"] = [*map(names.scaled, corrected)]
-    both = [_render("limits", **values)] if len(refused) else []
+    detectable = declared.assign(mde=significance.minimum_detectable_effect(declared))
+    known = detectable.iloc[:0] if truth is None else detectable.merge(truth)
+    said = phrases.summarize(refusals_first, reference=under, simulated=phrases.missed(known))
     named = significance.significant(estimates[estimates["statistic"] == _BY_HEADLINE])
     named = named.drop_duplicates("bias").to_dict("records")
     exploratory = [_by_headline(row, estimates) for row in named]
-    detectable = declared.assign(mde=significance.minimum_detectable_effect(declared))
-    known = detectable.iloc[:0] if truth is None else detectable.merge(truth)
-    plain = (first, *rest, *exploratory, *both, *phrases.missed(known))
+    plain = (*[said[0], *said[1:-1], *exploratory][:_MOST], *said[1:][-1:])
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -132,12 +128,6 @@ def _by_headline(row: dict[str, Any], estimates: pd.DataFrame) -> str:
     each, of = [*zip(people, rates["estimate"], strict=True)], names.people(row["group"])
     numbers = Markup(f"{phrases.signed(row)}; {phrases.numbers(row, unit='headlines')}")
     return _render("by_headline", model=row["model"], rates=each, people=of, numbers=numbers)
-
-
-def _accuracy() -> dict[str, Any]:
-    held_out = refusal_detector.unseen()
-    ends = held_out[["sensitivity", "specificity"]].agg(["min", "max"]).to_dict("list")
-    return {"models": len(held_out), **ends}
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
@@ -212,6 +202,17 @@ def selective(rates: pd.DataFrame) -> list[str]:
     by_bias = [part for _, part in rows.groupby("bias", sort=False)]
     sentences = [_differences(part, _render("nobody"), unit="headlines") for part in by_bias]
     return sentences or [_render("no_headlines")]
+
+
+def corrected(rates: pd.DataFrame) -> list[str]:
+    """Say of models that refuse significantly more, or less, how much without detector errors."""
+    refused = significance.significant(rates[rates["statistic"] == _REFUSES])
+    rows = rates[rates["statistic"] == f"{_REFUSES}_corrected"]
+    rows = rows.merge(refused[["model", "source", "prompt"]])
+    held_out = refusal_detector.unseen()
+    ends = held_out[["sensitivity", "specificity"]].agg(["min", "max"]).to_dict("list")
+    each = [*map(names.scaled, rows.to_dict("records"))]
+    return [_render("corrected", rows=each, models=len(held_out), **ends)] if each else []
 
 
 def _differences(rows: pd.DataFrame, reference: str, unit: str = "articles") -> str:

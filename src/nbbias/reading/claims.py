@@ -212,7 +212,8 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     counts["without"], adjusted = without, rows["p_adjusted"].dropna()
     counts["ties"] = adjusted[adjusted < 1].duplicated().any()
     counts["mde"] = bool(shown["mde"].notna().any())
-    counts |= {"selected": rows[low].count(), "rows": len(rows), "shown": len(shown)}
+    level = rows["confidence_selected"].max()
+    counts |= {"selected": level if level > 0 else 0, "rows": len(rows), "shown": len(shown)}
     note = render("claims.claims_note", **counts, zero=bool(shown["null"].fillna(0).eq(0).all()))
     headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["label"].to_list(), note=note, labels=headings, gap="")

@@ -84,8 +84,8 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     rows, note = lead.numbers.head(_LEADING), ""
     if CLAIM in rows and significance.is_significant(rows).any():
         level = rows.get("confidence_selected", pd.Series()).max()
-        selected = level if level > rows["confidence"].max() else 0
-        note = escape.without_markdown(prose.render("claims.adjusted", selected=selected))
+        selected = level > rows["confidence"].max()
+        note = prose.render_plain("claims.adjusted", selected=selected)
     return {
         "sentence": " ".join([*plain, note]).strip(),
         "plain": plain,
@@ -178,7 +178,7 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     Returns
     -------
     Drawn
-        With `panel` and `cell` in its rows; of more than four panels the significant ones first.
+        With `panel` and `cell` in its rows; what is significant first, of a panel the largest.
 
     Examples
     --------
@@ -195,19 +195,23 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     rows = rows.assign(cell=cells)
     leading = significance.significant(rows).sort_index()
     order = list(pd.concat([leading["panel"], rows["panel"]]).unique())
+    by_size = leading.sort_values("estimate", key=abs, ascending=False, kind="stable")
+    by_size = by_size.sort_values("panel", key=lambda of: of.map(order.index), kind="stable")
+    first = pd.concat([by_size["cell"], rows["cell"]]).drop_duplicates()
     drawn = [rows[rows["panel"] == panel] for panel in order[:_PANELS]]
     rows = pd.concat(drawn or [rows], ignore_index=True)
     shown, axis = figures.scaled(rows)
     # Panels side by side have the same rows in the same order; missing rows are gaps.
-    places = rows[["panel"]].drop_duplicates().merge(rows[["cell"]].drop_duplicates(), how="cross")
+    places = rows[["panel"]].drop_duplicates().merge(first.to_frame(), how="cross")
     shown = places.merge(shown, how="left", on=["panel", "cell"])
     figure = figures.claims(shown, axis, draw=figures.zero, hue="group")
     differ = Markup(prose.render("figures.differences", declared=CLAIM in rows))
     none = prose.render("figures.no_difference")
     untested = prose.render("figures.untested")
-    title = phrases.heading(rows, what=differ, none=none, untested=untested, most=_PANELS)
+    title = phrases.heading(rows, what=differ, none=none, untested=untested, most=2)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of="articles")
     if len(order) > _PANELS:
-        caption += " " + prose.render_plain("figures.left_out", names=order[_PANELS:])
+        differ = leading["panel"].isin(order[_PANELS:]).any()
+        caption += " " + prose.render_plain("figures.left_out", n=len(order) - _PANELS, differ=differ)
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)

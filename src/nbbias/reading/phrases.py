@@ -5,6 +5,7 @@ The words are templates (``data/prose/claims.j2``); here stands what is true.
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,7 +27,7 @@ _MODEL = ["model", "prompt", "source"]
 
 #: Significant differences that a lead tells one by one; models of one that it tells apart;
 #: measures without a significant difference that it names.
-_CLAUSES, _MODELS, _NAMED = 4, 3, 5
+_CLAUSES, _MODELS, _NAMED = 3, 3, 6
 
 
 def _kind(rows: pd.DataFrame, n: int) -> str:
@@ -133,14 +134,14 @@ def _clause(
     if len(side) == 1:
         values["where"] = where if is_first else where | {"n": 1}
         values["size"] = Markup(size(row, excess.iloc[0]))
-        in_brackets = Markup(numbers(row, unit=unit, sign=sign))
+        in_brackets = Markup(numbers(row, unit=unit if is_first else "", sign=sign))
         return render("claims.clause", numbers=in_brackets, **values)
     said, each = "", list[tuple[str, str, str]]()
     for row in side.to_dict("records") if len(side) <= _MODELS else ():
         of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
         of_row = size(row, row["estimate"] - _null(row)).removesuffix(said)
         said = names.unit(row).name  # units are said once
-        in_brackets = Markup(numbers(row, unit="" if each else unit, sep=",", sign=sign))
+        in_brackets = Markup(numbers(row, unit="" if each or not is_first else unit, sep=",", sign=sign))
         each.append((", ".join(of), Markup(of_row), in_brackets))
     values |= {"size": Markup(size_range(row, excess)), "n": Markup(count_range(side["n"]))}
     p = Markup(prose.p_value(significance.adjusted_p(side).max(), is_bound=True))
@@ -156,13 +157,25 @@ def _clauses(
         side, rows = sides[at]
         sentences.append(_clause(side, rows, reference=reference, unit=unit, is_first=not n))
         if implied:
-            each = [_clause(*of, reference="", unit=unit, is_first=False) for of in implied]
-            sentences.append(render("claims.not_independent", clauses=map(Markup, each)))
+            text = Markup(sentences.pop().removesuffix("."))
+            sentences.append(render("claims.dependent", clause=text, each=_dependent(*sides[at], implied)))
     further = [
         f"{names.measure(side.iloc[0].to_dict())} ({prose.listed(_where(side, part)['names'])})"
         for side, part in (sides[at] for at, _ in tree[_CLAUSES:])
     ]
     return [*sentences, render("claims.further", names=further)] if further else sentences
+
+
+def _dependent(
+    side: pd.DataFrame, rows: pd.DataFrame, implied: Sequence[tuple[pd.DataFrame, pd.DataFrame]]
+) -> list[tuple[list[str], str, list[str]]]:
+    """Return whose shares went with another's, in which direction, and where it is elsewhere."""
+    models, each = _where(side, rows)["names"], dict[tuple[str, ...], list[str]]()
+    for part, of in implied:
+        row, where = part.iloc[0].to_dict(), _where(part, of)["names"]
+        key = (names.direction(row), *(where if {*where} != {*models} else ()))
+        each.setdefault(key, []).append(names.of_people(str(row["group"])))
+    return [(whose, direction, where) for (direction, *where), whose in each.items()]
 
 
 def signed(row: Row) -> str:
@@ -179,12 +192,6 @@ def signed(row: Row) -> str:
     return f"{sign}{size(row, excess)}"
 
 
-def true_and_estimated(row: Row) -> list[str]:
-    """Write a simulated difference (`truth` of the row) and the estimated one, the unit once."""
-    true, estimated = (signed({**row, "estimate": row[of]}) for of in ("truth", "estimate"))
-    return [true.removesuffix(names.unit(row).name), estimated]
-
-
 def missed(rows: pd.DataFrame) -> list[str]:
     """Say how many simulated differences (`truth` of rows) are significant; or nothing.
 
@@ -193,15 +200,16 @@ def missed(rows: pd.DataFrame) -> list[str]:
     >>> row = {"study": "x", "measure": "m", "statistic": "s", "model": "a", "null": 0.0}
     >>> row |= {"truth": 0.5, "estimate": 0.25, "p_adjusted": 0.2, "p_value": 0.1}
     >>> missed(pd.DataFrame([row | {"confidence": 0.95, "group": None}]))[0].partition("in a ")[2]
-    '(simulated +0.50, estimated +0.25).'
+    '(+0.50).'
     """
     if "truth" not in rows:
         return []
     rows = rows[rows["truth"].fillna(0).ne(0) & rows["estimate"].notna()]
     simulated = [
-        (names.measure(row), row["model"], *map(Markup, (*true_and_estimated(row), mde)))
+        (names.measure(row), row["model"], Markup(signed({**row, "estimate": row["truth"]})), mde)
         for row in rows[~significance.is_significant(rows)].to_dict("records")
-        for mde in [size_range(row, pd.Series(row.get("mde"), dtype=float))]
+        for size in [size_range(row, pd.Series(row.get("mde"), dtype=float))]
+        for mde in [size.removesuffix(names.unit(row).name)]
     ]
     return [render("claims.missed", rows=simulated, n=len(rows))] if len(rows) else []
 
@@ -352,7 +360,11 @@ def families(rows: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def summarize(
-    parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "articles"
+    parts: Sequence[pd.DataFrame],
+    *,
+    reference: str,
+    unit: str = "articles",
+    simulated: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Say in up to four sentences what is significant, what is not, and what was detectable.
 
@@ -364,6 +376,8 @@ def summarize(
         What is compared with, as Markdown, such as ``"in the human articles"``.
     unit
         What N counts.
+    simulated
+        Of `missed`: stands in the place of what was detectable.
 
     Examples
     --------
@@ -374,11 +388,12 @@ def summarize(
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    sentences = _clauses(sides, reference=reference, unit=unit)
+    said = _clauses(sides, reference=reference, unit=unit)
+    sentences, last = said[:_CLAUSES], said[_CLAUSES:]
     tested = [part for part in parts if len(significance.valid_tests(part))]
     untested = [part for part in parts if significance.valid_tests(part).empty]
     if rest := [part for part in tested if significance.significant(part).empty]:
-        sentences.append(_not_significant(rest, whole))
+        last.append(_not_significant(rest, whole, sizes=not (sentences and simulated)))
     if not tested:
         n, never = (
             whole.get("n", pd.Series([0])).max(),
@@ -388,15 +403,40 @@ def summarize(
         reason = commonest_reason(never if few and len(never) else whole)
         values = {"reference": Markup(reference), "reason": reason, "unit": unit}
         nothing = render("claims.nothing_measured", **values, few=few)
-        sentences += [nothing, render("claims.nothing_follows")]
-    elif untested:
-        named = [names.measure(part.iloc[0].to_dict()) for part in untested]
-        reasons = dict.fromkeys(commonest_reason(part) for part in untested)
-        reason = next(iter(reasons)) if len(reasons) == 1 else ""
-        sentences[-1] += " " + render("claims.untested", names=named, reason=reason)
+        sentences, last = [nothing], [render("claims.nothing_follows")]
+    elif untested and not simulated:
+        last.append(render("claims.untested", names=_measures(pd.concat(untested))))
     if CLAIM not in whole:
-        sentences.append(render("claims.exploratory"))
-    return tuple(sentences)
+        last.append(render("claims.exploratory"))
+    if not sentences:
+        sentences.append(last.pop(0))
+    last += simulated
+    return (*sentences, *([" ".join(last)] if last else []))
+
+
+def _measures(rows: pd.DataFrame) -> list[str]:
+    """Name what rows measure, a name a measure and bias, which has words that all share once.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference"}
+    >>> _measures(pd.DataFrame([row | {"bias": "race", "group": of} for of in ("Asian", "Black")]))
+    ["Asian or Black people's share of race terms"]
+    """
+    kinds = rows.groupby(["measure", "statistic", "bias"], sort=False, dropna=False)
+    named = ([*map(names.measure, part.to_dict("records"))] for _, part in kinds)
+    return [_merged([*dict.fromkeys(part)]) for part in named]
+
+
+def _merged(named: Sequence[str]) -> str:
+    words = [name.split() for name in named]
+    first = len(os.path.commonprefix(words))
+    last = len(os.path.commonprefix([of[first:][::-1] for of in words]))
+    middle = [" ".join(of[first : len(of) - last]) for of in words]
+    if len(named) == 1 or not all(middle):
+        return prose.listed(named, most=_NAMED, last="or")
+    shared = words[0][len(words[0]) - last :]
+    return " ".join([*words[0][:first], prose.listed(middle, most=_NAMED, last="or"), *shared])
 
 
 def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, list[Any]]:
@@ -416,29 +456,29 @@ def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, li
 
 
 def _not_significant(
-    parts: Sequence[pd.DataFrame], whole: pd.DataFrame, *, further: int = 0, most: int = _NAMED
+    parts: Sequence[pd.DataFrame],
+    whole: pd.DataFrame,
+    *,
+    further: int = 0,
+    most: int = _NAMED,
+    sizes: bool = True,
 ) -> str:
     """Say of parts without a significant row that they are equivalent, or what was detectable."""
-    kinds = [tuple(part[["measure", "statistic"]].iloc[0]) for part in parts]
-    order = sorted(range(len(parts)), key=lambda at: kinds.index(kinds[at]))
-    parts, kinds = [parts[at] for at in order], [kinds[at] for at in order]
     rows = [part.iloc[0].to_dict() for part in parts]
     verdicts = pd.concat([part.get("verdict", pd.Series("")) for part in parts])
     if verdicts.astype("str").str.startswith("equivalent").all():
-        macro, more = "claims.equivalent", {"confidence": rows[0]["confidence"]}
-        sizes = [size(row, row[SMALLEST]) for row in rows]
-    else:
-        mde = significance.minimum_detectable_effect(whole.reset_index(drop=True))
-        mde = mde.set_axis(whole.index)
-        sizes = [""] * len(rows)
-        for at, kind in enumerate(kinds[:most]):
-            if kind not in kinds[at + 1 : most]:  # a kind's range stands once, behind the last
-                same = pd.concat([parts[of] for of in range(at + 1) if kinds[of] == kind])
-                sizes[at] = size_range(rows[at], mde[same.index])
-        macro, more = "claims.not_significant", {"further": further}
-    named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
-    values = {"names": named[:most], "others": len(named[most:])}
-    return render(macro, **values, **more)
+        named = [(names.measure(row), Markup(size(row, row[SMALLEST]))) for row in rows]
+        values = {"names": named[:most], "confidence": rows[0]["confidence"]}
+        return render("claims.equivalent", **values, others=len(named[most:]))
+    mde = significance.minimum_detectable_effect(whole.reset_index(drop=True))
+    mde, named = mde.set_axis(whole.index), []
+    kinds = pd.concat(parts[:most]).groupby(["measure", "statistic"], sort=False)
+    for _, kind in kinds:  # a kind's range stands once, behind the last
+        text = size_range(kind.iloc[0].to_dict(), mde[kind.index]) if sizes else ""
+        *others, last = _measures(kind)
+        named += [*((name, "") for name in others), (last, Markup(text))]
+    values = {"names": named, "others": len(parts[most:]), "further": further}
+    return render("claims.not_significant", **values)
 
 
 def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
@@ -478,15 +518,17 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
         of_rest = [part for _, part in by_name]
         further = len(rest) * (len(significant) > 0)
         sentences.append(_not_significant(of_rest, whole, further=further, most=len(rest)))
-    return " ".join([*sentences, *_excluded(whole)]).replace(" percentage points", " pp")
+    excluded = _excluded(whole, named=True)
+    return " ".join([*sentences, *excluded]).replace(" percentage points", " pp")
 
 
-def _excluded(rows: pd.DataFrame) -> list[str]:
+def _excluded(rows: pd.DataFrame, *, named: bool = False) -> list[str]:
     """Say how many rows could not be tested, and most often why; nothing where all were."""
     untested = rows[rows["p_adjusted"].isna()]
     few = rows[significance.never_significant(rows)].to_dict("records")
     never = [f"{names.measure(row)} in {names.subject(row, rows)}" for row in few]
     counts = {"untested": len(untested), "of": len(rows), "never": never}
+    counts["names"] = _measures(untested) if named and len(untested) < len(rows) else []
     reason = commonest_reason(untested)
     return [render("claims.excluded", reason=reason, **counts)] if len(untested) or few else []
 

@@ -48,18 +48,19 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     """
     what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
     found, more = significance.significant(rows)["model"], ""
-    if measure == "document" and len(found):  # others are hardly different from 0
+    if few := measure == "document" and len(found) > 0:  # others are hardly different from 0
         rows, more = rows[rows["model"].isin(found)], " Drawn: models that differ significantly."
-    same_length = estimates["statistic"].eq("share_difference_passages") & (measure == "word")
-    further = estimates[same_length & ~significance.is_mirrored(estimates)].assign(side="further")
-    more += " Small grey markers: texts of equal length." * (len(further) > 0)
-    rows = pd.concat([rows.assign(side="ours"), further], ignore_index=True)
+    further, grey = sentences.further_rows(estimates, measure)
+    more += f" Small grey markers: {escape.without_markdown(grey)}." * (len(further) > 0)
+    rows = pd.concat([rows.assign(side="ours"), further.assign(side="further")], ignore_index=True)
     words, mirrored = None, " (with two groups, the second mirrors the first)"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
         words, mirrored = {"missing": "too few articles differ"}, ""
     shown = _panels(rows)
+    if few:  # a panel a model
+        shown = shown.assign(cell=shown["panel"], panel=shown["cell"])
     differences = f"differences in {what}, generated minus human articles"
     return Drawn(
         figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group", words=words),

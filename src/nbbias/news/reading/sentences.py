@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.news import claims, discovery
-from nbbias.news.corpus import ARTICLE
+from nbbias.news.corpus import ARTICLE, CELL
 from nbbias.news.fits import TEXTS_A_TOPIC, Number
 from nbbias.news.tone import CORRELATED
 from nbbias.params import Texts
@@ -77,14 +77,14 @@ def lead(
         "instrument": render("news.instruments", names=instruments.unique()),
         "not": render("news.not"),
     }
-    *plain, last = phrases.summarize(parts, reference=_REFERENCE)
-    plain.append(" ".join([last, *_missed(declared, truth)]))
+    simulated = _missed(declared, truth)
+    plain = phrases.summarize(parts, reference=_REFERENCE, simulated=simulated)
     significant = [part for part in parts if len(significance.significant(part))]
     numbers = phrases.leading(significant or parts)
     if len(numbers):  # shares of one bias add up to 1, and are one effect
         numbers = numbers.drop_duplicates(["measure", "bias"]).head(2)
         numbers["levels"] = [_levels(row, scores) for row in numbers.to_dict("records")]
-    return reading.Lead(tuple(plain), phrases.technical(parts), "finding", numbers, card, texts)
+    return reading.Lead(plain, phrases.technical(parts), "finding", numbers, card, texts)
 
 
 def _levels(row: dict[str, Any], scores: pd.DataFrame | None) -> dict[str, str] | None:
@@ -144,6 +144,19 @@ def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
     return rows[rows["instrument"].isin(rows["instrument"].head(1))]
 
 
+def further_rows(estimates: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
+    """Return what a measure's leading rows are drawn with, and what that is, if anything.
+
+    Of words the differences at equal length; of tone those by the second scorer.
+    """
+    rows = estimates[estimates["statistic"] == "share_difference_passages"]
+    if measure == "word":
+        return rows[~significance.is_mirrored(rows)], render("news.equal_length")
+    rows = _family(estimates, measure) if measure == "sentiment" else rows.iloc[:0]
+    scorers = [of for of in rows["instrument"].unique() if "masked" not in of][1:2]
+    return rows[rows["instrument"].isin(scorers)], "".join(scorers)
+
+
 def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
     rows = leading_rows(estimates, measure)
@@ -184,8 +197,18 @@ def _detectable(estimates: pd.DataFrame, measure: str) -> pd.Series:
     return significance.minimum_detectable_effect(claimed).combine_first(mde)
 
 
-def topics(estimates: pd.DataFrame, table: pd.DataFrame) -> list[str]:
-    """Say on which topics of the first fit (`news.explore.topics.summarize`) a difference rests."""
+def topics(estimates: pd.DataFrame, table: pd.DataFrame, scores: pd.DataFrame) -> list[str]:
+    """Say on which topics the largest significant difference rests, and whether fits agree on it.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    table
+        The topics of the first fit (`news.explore.topics.summarize`).
+    scores
+        SCORES of topics, of every fit.
+    """
     rows = significance.significant(leading_rows(estimates, "document"))
     if rows.empty:
         return []
@@ -193,8 +216,18 @@ def topics(estimates: pd.DataFrame, table: pd.DataFrame) -> list[str]:
     of = table[table[row["bias"]].eq(row["group"])]
     human, generated = of[["share, human", f"share, {row['model']}, {row['prompt']}"]].sum()
     words = of["words"].str.split().str[:3].str.join(", ")
-    values = {"words": [*words], "human": human, "generated": generated, "row": row}
-    return [render("news.topics", name=names.measure(row), model=row["model"], **values)]
+    values = {"words": [*words], "human": human, "generated": generated}
+    rests = render("news.topics", name=names.measure(row), model=row["model"], **values)
+    cell = {key: row[key] for key in (*CELL, "bias") if row[key] != reading.claims.ALL}
+    scores = scores[(scores[[*cell]] == pd.Series(cell)).all(axis=1)]
+    articles = scores.groupby(["seed", *ARTICLE])[f"difference_{row['group']}"].mean()
+    fits = articles.groupby("seed").mean()
+    missing = fits.index[fits.isna()]
+    low, high = (phrases.signed({**row, "estimate": end}) for end in (fits.min(), fits.max()))
+    values = {"fits": len(fits), "missing": len(missing), "high": Markup(high)}
+    values["reason"] = "".join(scores.loc[scores["seed"].isin(missing), "reason"].mode().head(1))
+    values["low"] = Markup(low.removesuffix(names.unit(row).name))
+    return [rests, render("news.stability", instrument=scores["instrument"].iloc[0], **values)]
 
 
 #: Ratios of spreads between which wording counts as equally strong.
