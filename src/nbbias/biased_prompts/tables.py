@@ -38,7 +38,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     >>> of(found, "by_headline").rows["model"].tolist()
     ['m', 'n']
     """
-    settings: dict[str, Any] = {"rows": 30, "words": ("biased_prompts", name), "gap": ""}
+    settings: dict[str, Any] = {"rows": 12, "words": ("biased_prompts", name), "gap": ""}
     if name in ("detector_bias", "scorer_bias"):  # of instruments that the group named affects
         bias = estimates[estimates["statistic"].str.endswith("_instrument")]
         bias = bias[bias["ci_low"] < bias["ci_high"]]
@@ -65,9 +65,11 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     ['50.0% (no interval); N = 9']
     """
     rows = estimates[estimates["statistic"].isin(STATISTICS[name])]
-    if name == "refusals":  # of groups: as detected, where any headline was refused
-        shown = rows.groupby(_KEYS, dropna=False)["estimate"].transform("max").gt(0)
-        rows = rows[rows["group"].isna() | shown]
+    if name == "refusals":  # all headlines first, then groups; where any was refused
+        rate = rows.groupby(_KEYS, dropna=False)["estimate"].transform("max")
+        rows = rows.assign(rate=rate, named=rows["group"].notna())
+        rows = rows[rate.gt(0) | (rate.max() == 0)]
+        rows = rows.sort_values(["named", "rate"], ascending=[True, False], kind="stable")
     else:
         rows = news.claims.first_instrument(rows)
     column = rows["statistic"]
@@ -99,5 +101,5 @@ def held_out() -> pd.DataFrame:
     table["answers"] = table[refusals.COUNTS].sum(axis=1)
     table["refusals"] = table["tp"] + table["fn"]
     detailed = table["method"].str.endswith("area held out")  # what corrects the rates
-    table = table[detailed | table["model"].eq("mean")]
+    table = pd.concat([table[detailed], table[~detailed & table["model"].eq("mean")]])
     return table[[*shown[:2], "answers", "refusals", *shown[2:]]]

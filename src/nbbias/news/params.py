@@ -2,7 +2,8 @@
 
 >>> from nbbias import news
 >>> news.params.NewsBias(levels=["word"], diversity=True, labels_path="sample").left_out()
-{'level:sentence': 'levels', 'level:document': 'levels', 'discover': 'discover'}
+{'level:sentence': 'levels', 'level:document': 'levels', 'discover': 'discover',
+ 'sizes': 'models_path'}
 """
 
 from __future__ import annotations
@@ -233,6 +234,7 @@ class NewsBias(News):
         """Return the tags of what was not asked for, labels too where there are none."""
         tags = {"labels": "labels_path"} if self.labels_path == NONE else {}
         tags |= {of: of for of in ("diversity", "discover") if not getattr(self, of)}
+        tags |= {"sizes": "models_path"} if self.models_path == SAMPLE else {}
         return super().left_out() | tags
 
     def needs(self) -> dict[str, tuple[str, ...]]:

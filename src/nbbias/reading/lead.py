@@ -213,5 +213,7 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     caption = figures.caption(rows, f"mean differences from the values {reference}", of="articles")
     if len(order) > _PANELS:
         differ = leading["panel"].isin(order[_PANELS:]).any()
-        caption += " " + prose.render_plain("figures.left_out", n=len(order) - _PANELS, differ=differ)
+        caption += " " + prose.render_plain(
+            "figures.left_out", n=len(order) - _PANELS, differ=differ
+        )
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)

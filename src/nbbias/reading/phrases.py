@@ -5,7 +5,6 @@ The words are templates (``data/prose/claims.j2``); here stands what is true.
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -141,7 +140,9 @@ def _clause(
         of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
         of_row = size(row, row["estimate"] - _null(row)).removesuffix(said)
         said = names.unit(row).name  # units are said once
-        in_brackets = Markup(numbers(row, unit="" if each or not is_first else unit, sep=",", sign=sign))
+        in_brackets = Markup(
+            numbers(row, unit="" if each or not is_first else unit, sep=",", sign=sign)
+        )
         each.append((", ".join(of), Markup(of_row), in_brackets))
     values |= {"size": Markup(size_range(row, excess)), "n": Markup(count_range(side["n"]))}
     p = Markup(prose.p_value(significance.adjusted_p(side).max(), is_bound=True))
@@ -158,7 +159,9 @@ def _clauses(
         sentences.append(_clause(side, rows, reference=reference, unit=unit, is_first=not n))
         if implied:
             text = Markup(sentences.pop().removesuffix("."))
-            sentences.append(render("claims.dependent", clause=text, each=_dependent(*sides[at], implied)))
+            sentences.append(
+                render("claims.dependent", clause=text, each=_dependent(*sides[at], implied))
+            )
     further = [
         f"{names.measure(side.iloc[0].to_dict())} ({prose.listed(_where(side, part)['names'])})"
         for side, part in (sides[at] for at, _ in tree[_CLAUSES:])
@@ -430,13 +433,18 @@ def _measures(rows: pd.DataFrame) -> list[str]:
 
 def _merged(named: Sequence[str]) -> str:
     words = [name.split() for name in named]
-    first = len(os.path.commonprefix(words))
-    last = len(os.path.commonprefix([of[first:][::-1] for of in words]))
+    first = _alike(words)
+    last = _alike([of[first:][::-1] for of in words])
     middle = [" ".join(of[first : len(of) - last]) for of in words]
     if len(named) == 1 or not all(middle):
         return prose.listed(named, most=_NAMED, last="or")
     shared = words[0][len(words[0]) - last :]
     return " ".join([*words[0][:first], prose.listed(middle, most=_NAMED, last="or"), *shared])
+
+
+def _alike(words: Sequence[Sequence[str]]) -> int:
+    differ = (n for n, of in enumerate(zip(*words, strict=False)) if len({*of}) > 1)
+    return next(differ, min(map(len, words)))
 
 
 def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, list[Any]]:

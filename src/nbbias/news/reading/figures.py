@@ -66,7 +66,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group", words=words),
         shown,
         f"Mean {differences}, with intervals, by model and prompt; one panel a group.",
-        escape.without_markdown(sentences.result(estimates, measure)),
+        "",  # the section's heading
         figures.caption(shown, f"mean {differences}{mirrored}", of="articles") + more,
     )
 

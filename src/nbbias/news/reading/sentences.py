@@ -180,6 +180,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     rows = phrases.exploratory(leading_rows(estimates, measure))
     mde = _detectable(estimates, measure)
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
+    biases.sort(key=lambda of: significance.significant(of[1]).empty)
     sentences = [_about(bias, part, mde) for bias, part in biases]
     if measure != "sentiment":
         return sentences

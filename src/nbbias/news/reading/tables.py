@@ -11,7 +11,7 @@ from statsmodels.formula.api import ols
 
 from nbbias import stats
 from nbbias.news import claims, discovery, diversity
-from nbbias.reading import Table, readable, significance
+from nbbias.reading import Table, names, readable, significance, tables
 from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -60,8 +60,7 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
         rows = rows[rows["statistic"].isin(statistics)]
         rows = rows[~significance.is_mirrored(rows)]
     keys = [*_KEYS, *_FURTHER_KEYS.get(name, ())]
-    most = 20 if name == "differences" else 12
-    return readable(rows, keys, statistics=statistics, rows=most, words=("news_bias", name))
+    return readable(rows, keys, statistics=statistics, words=("news_bias", name))
 
 
 def agreement(table: pd.DataFrame, *, keys: Sequence[str] = ()) -> Table:
@@ -142,9 +141,14 @@ def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def simulated(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the effects that were simulated, and their estimates; shares in percentage points."""
-    rows, ends = table[table["simulated"] != 0], ["simulated", "estimate", "ci_low", "ci_high"]
-    return rows.assign(**rows[ends].mul(np.where(rows["measure"] == "word", 100, 1), axis=0))
+    """Return the effects that were simulated, and their estimates."""
+    rows = table[table["simulated"] != 0].assign(study="news_bias", reason=None)
+    rows["statistic"] = rows["measure"].map({"word": "share_difference"}).fillna("mean_difference")
+    records = rows.to_dict("records")
+    cells = [tables.estimate_cell(names.scaled(row)) for row in records]
+    simulated = [names.quantity(row, "simulated") for row in records]
+    shown = rows[["model", "measure", "group"]].assign(simulated=simulated, estimate=cells)
+    return shown.assign(**rows[["n", "covered"]])
 
 
 def published(table: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
@@ -246,8 +250,8 @@ def by_size(estimates: pd.DataFrame, path: str = SAMPLE) -> pd.DataFrame:
     both = pd.concat([ours.assign(whose=OURS), printed.assign(whose=PUBLISHED)], ignore_index=True)
     both = both.merge(model_facts(path)[["model", "size", "rlhf"]], on="model")
     both["log_size"] = np.log10(both["size"])
-    names = ["model", "prompt", "size", "log_size", "rlhf", "estimate", "ci_low", "ci_high", "n"]
-    return both[[*_TREND, *names]].dropna(subset="estimate")
+    columns = ["model", "prompt", "size", "log_size", "rlhf", "estimate", "ci_low", "ci_high", "n"]
+    return both[[*_TREND, *columns]].dropna(subset="estimate")
 
 
 def trends(rows: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
