@@ -45,7 +45,10 @@ def topics(fitted: Fitted, read: Read) -> HTML:
     fit = fitted.fits[0]
     table = summarize(fitted, read)
     view = ldavis(fit, fitted.tokens)
-    body = markup.table(table[[name for name in table if not name.endswith("_residual")]])
+    table = table[[name for name in table if not name.endswith("_residual")]]
+    of_groups = table[[*fit.associated["bias"].unique()]].astype(object)
+    people = of_groups.map(reading.names.people, na_action="ignore")
+    body = markup.table(table.assign(**people))
     if view:
         frame_html = markup.note(_COUNTS) + frame(view, title="LDAvis: topics and their words")
         body += markup.fold("All topics on a map: LDAvis", frame_html)

@@ -121,7 +121,7 @@ def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By `measure`, `instrument`, `bias` and `group`: `p10`, `median` and `p90` of the mean scores
+        By `measure`, its first `instrument`, `bias` and `group`: `p10`, `median` and `p90` of the mean scores
         of articles (each once), and `n`, the articles with a sentence of the group.
 
     Examples
@@ -132,6 +132,7 @@ def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
     [[0.1, 0.5, 0.9, 11.0]]
     """
     keys = ["measure", "instrument", "bias"]
+    scores = claims.first_instrument(scores)
     once = scores.drop_duplicates([*keys, "source", "article_id"])
     long = once.melt(keys, [name for name in once if name.startswith("o_")], "group")
     cells = long.dropna(subset="value").groupby([*keys, long["group"].str[2:]], sort=False)["value"]
