@@ -121,8 +121,8 @@ def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By `measure`, its first `instrument`, `bias` and `group`: `p10`, `median` and `p90` of the mean scores
-        of articles (each once), and `n`, the articles with a sentence of the group.
+        By `measure`, its first `instrument`, `bias` and `group`: `p10`, `median` and `p90` of the
+        mean scores of articles (each once), and `n`, the articles with a sentence of the group.
 
     Examples
     --------
