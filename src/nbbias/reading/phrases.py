@@ -428,7 +428,7 @@ def _measures(rows: pd.DataFrame) -> list[str]:
     """
     kinds = rows.groupby(["measure", "statistic", "bias"], sort=False, dropna=False)
     named = ([*map(names.measure, part.to_dict("records"))] for _, part in kinds)
-    return [_merged([*dict.fromkeys(part)]) for part in named]
+    return [*dict.fromkeys(_merged([*dict.fromkeys(part)]) for part in named)]
 
 
 def _merged(named: Sequence[str]) -> str:
