@@ -29,6 +29,13 @@ REPRODUCED = {
     "not possible": "the texts, labels or answers behind them are not public",
 }
 
+COLUMNS = {
+    "theirs": "a number printed in the paper",
+    "ours": "a number computed or shipped here",
+    "reproduced": "whether printed numbers were derived again; empty where the row prints none",
+    "where": "functions, parameters or files; tests check that they exist",
+}
+
 #: Each paper's title and link, and which of its numbers could be computed again.
 PAPERS = {
     "Fang et al. 2024": "*Bias of AI-generated content*, "
@@ -148,14 +155,16 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
     by_paper: dict[str, list[dict[str, str]]] = {paper: [] for paper in PAPERS}
     for row in rows():
         by_paper[row["paper"]].append(row)
-    for words in (VERDICTS, REPRODUCED):
-        yield from ("; ".join(f"**{name}**: {what}" for name, what in words.items()) + ".", "")
     yield f"| paper | {' | '.join(VERDICTS)} | reproduced |"
     yield "| --- |" + " ---: |" * (len(VERDICTS) + 1)
     yield f"| **all** | {_counts(rows())} |"
     for paper, table in by_paper.items():
         anchor = paper.lower().replace(".", "").replace(" ", "-")
         yield f"| [{paper}](#{anchor}) | {_counts(table)} |"
+    yield from ("", ":::{dropdown} What columns and verdicts mean", "")
+    for words in (VERDICTS, REPRODUCED, COLUMNS):
+        yield from ("; ".join(f"**{name}**: {what}" for name, what in words.items()) + ".", "")
+    yield ":::"
     for paper, table in by_paper.items():
         yield from ("", f"## {paper}", "", PAPERS[paper], "")
         faithful = [row for row in table if row["verdict"] == "faithful"]
