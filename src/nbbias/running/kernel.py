@@ -66,6 +66,4 @@ def open_lab(arguments: Sequence[str] = ()) -> int:
     os.chdir(home)
     if sys.platform == "win32":
         return subprocess.run(command).returncode
-    sys.stdout.flush()
-    sys.stderr.flush()
     os.execv(sys.executable, command)

@@ -86,9 +86,8 @@ def _row(
     assumed = {name: value for name, value in values.items() if name != "claim"}
     plan = params.validate(claims[claim], assumed, where=where)
     size = plan.units or plan.sample_size()
-    row: dict[str, Any] = {"claim": claim, "statistic": plan.statistic, "unit": plan.unit}
-    row |= {"criterion": plan.criterion}
-    row |= plan.model_dump() | dict.fromkeys(RESULTS, math.nan)
+    told = {name: getattr(plan, name) for name in ("statistic", "unit", "criterion")}
+    row = {"claim": claim, **told, **plan.model_dump(), **dict.fromkeys(RESULTS, math.nan)}
     if size is not None:
         row |= {"n": size, "reached": plan.power_at(size)} | plan.count_cost(size)
     return row

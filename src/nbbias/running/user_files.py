@@ -137,7 +137,6 @@ def plan_files(
     overrides: Sequence[str] = (),
     out: Path = Path("runs"),
     name: str | None = None,
-    folder: Path = Path(),
 ) -> UserRuns:
     """Write the params file for a study's files, and plan its runs.
 
@@ -148,9 +147,7 @@ def plan_files(
     overrides, out
         As of `running.plan.plan`.
     name
-        The run's name; else it is made of the files' names.
-    folder
-        Where the params file is written; paths of files start there.
+        The run's name, and that of the params file here; else it is made of the files' names.
 
     Raises
     ------
@@ -168,7 +165,7 @@ def plan_files(
     values = {"study": stem, **paths}
     with tables.record_reads() as readings:
         path, runs = plan_values(
-            values, settings, head=head, path=folder / f"{base}.yaml", overrides=overrides, out=out
+            values, settings, head=head, path=Path(f"{base}.yaml"), overrides=overrides, out=out
         )
     lines = []
     # How each file was read, once; one file may be several inputs, each by its form.

@@ -90,8 +90,8 @@ def annotate(texts: Iterable[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame,
     matchers = load_matchers(lexicon)
     sentences: list[tuple[int, ...]] = []
     matches: list[tuple[int | str, ...]] = []
-    flat = ((flatten(text), number) for number, text in enumerate(texts))
-    pairs = ((text, (number, places)) for (text, places), number in flat)
+    flat = enumerate(map(flatten, texts))
+    pairs = ((text, (number, places)) for number, (text, places) in flat)
     for doc, (number, places) in load_pipeline(_language(lexicon)).pipe(pairs, as_tuples=True):
         order = {}
         for sentence_id, sentence in enumerate(doc.sents):
