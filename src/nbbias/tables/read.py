@@ -195,9 +195,7 @@ def read_json(path: Path) -> Any:
     """
     try:
         return parse_json(path.read_text(encoding="utf-8-sig"))
-    except RecursionError:
-        raise DataError(str(path), "cannot be read as json: is nested too deeply") from None
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, RecursionError) as error:
         raise DataError(str(path), f"cannot be read as json: {error}") from None
 
 

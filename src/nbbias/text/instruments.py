@@ -36,27 +36,25 @@ def are_cached(repository: str, *files: str) -> list[bool]:
 
 
 @contextmanager
-def loading(name: str, problem: str, *, advice: str = "") -> Iterator[None]:
+def loading(name: str, problem: str, *, advice: str) -> Iterator[None]:
     """Raise whatever a loader raises as a DataError about the file or folder of that name.
 
     No loader here runs what comes with weights: neither their folder's code nor a pickle's.
 
     Examples
     --------
-    >>> with loading("my-model", "cannot be loaded"):
+    >>> with loading("my-model", "cannot be loaded", advice="use 'offline'"):
     ...     raise OSError("no config.json")
     Traceback (most recent call last):
-    nbbias.tables.errors.DataError: my-model: cannot be loaded: no config.json
+    nbbias.tables.errors.DataError: my-model: cannot be loaded: no config.json; use 'offline'
     """
     try:
         yield
-    except DataError:
-        raise
     except Exception as error:  # whatever damage does to a loader
         reason = (str(error) or type(error).__name__).splitlines()[0]
         if isinstance(error, pickle.UnpicklingError):
             reason = "its weights are damaged or hold more than numbers; use safetensors"
-        raise DataError(name, f"{problem}: {reason}{advice and f'; {advice}'}") from None
+        raise DataError(name, f"{problem}: {reason}; {advice}") from None
 
 
 class Instrument(NamedTuple):
