@@ -303,7 +303,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     level = prose.level(rows)
     words = {"band": f"{level} of reference passages"}
     figure = figures.claims(drawn, _axis(rows), draw=_draw_answers, words=words)
-    figure.set_figheight(figure.get_figheight() + 0.25 * len(rows) - 0.25)
+    figure.set_figheight(figure.get_figheight() + 0.15 * len(rows))
     sides = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
     said = [
         {
@@ -481,10 +481,14 @@ def table(*estimates: pd.DataFrame, name: str) -> Table:
     >>> table(rows, name="dimension_mean").rows["estimate"][0]
     '0.500 [0.200, 0.800]'
     """
-    whole = pd.concat(estimates, ignore_index=True)
-    rows = significance.minus_null(whole).assign(null=whole["null"], **_NO_RANGE)
+    null = {"null": np.nan} if name == "split" else {}
+    each = [
+        significance.minus_null(table).assign(**{"null": table["null"], **null, **_NO_RANGE})
+        for table in estimates
+    ]
     if name == "dimension_mean":
-        rows = rows.sort_values("estimate", ascending=False)
+        each = [table.sort_values("estimate", ascending=False) for table in each]
+    rows = pd.concat(each, ignore_index=True)
     keys, words = ["instrument", "model", "group", "dimension"], ("llmbi", name)
     statistics = STATISTICS.get(name, [name])
     return reading.readable(rows, keys, statistics=statistics, rows=None, words=words)
