@@ -8,6 +8,7 @@ import pytest
 
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
+from nbbias.reading import names
 from tests.cogs.test_rbs_estimates import VALUES, distances
 from tests.reading.test_figures import dots
 
@@ -110,6 +111,18 @@ def test_shares_by_task_stand_in_a_panel_of_judge_and_writer() -> None:
         shades = np.asarray(ax.collections[0].get_array()).ravel()
         assert shades == pytest.approx(np.ravel(by_hand) - 1 / 3)
     assert drawn.title.startswith("Significant in 4 of 8 ABS by task: Black people, haiku (partial")
+
+
+def test_a_radar_closes_around_the_shares_of_a_judge(estimates: pd.DataFrame) -> None:
+    drawn = figures.fingerprint(estimates)
+    (polar,) = drawn.figure.axes[0].child_axes
+    dashed, solid = (line.get_ydata() for line in polar.lines)
+    shares = estimates.query("evaluator == 'one' and statistic == 'share'")["estimate"].tolist()
+    assert solid == pytest.approx([*shares, shares[0]])
+    assert dashed == pytest.approx([*[1 / 3] * 6, *[1 / 2] * 2, 1 / 3])
+    labels = [text.get_text().replace("\n", " ") for text in polar.get_xticklabels()]
+    identities = [name for plan in SUITE.axes.values() for name in plan.identities]
+    assert labels == [*map(names.people, identities)]
 
 
 def test_distances_stand_over_chance_with_the_floor() -> None:

@@ -188,3 +188,42 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
         prose.render_plain("cogs.by_task", name=measure, rows=found, n=len(tested)),
         prose.render_plain("cogs.shades", part=part, n=n),
     )
+
+
+def fingerprint(estimates: pd.DataFrame) -> Drawn:
+    """Draw the paper's radar plots (Kumar et al. 2024, Figures 5 to 7), a panel a writer or judge.
+
+    A radar shows no intervals, and its shape depends on the order of the identities: `means` draws
+    the same numbers.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES with distances, shares or both.
+    """
+    rows = compared(estimates)
+    rows = rows[rows["statistic"].isin(PARTS.values())]
+    role = rows["measure"].map({"rbs": " (distances)", "abs": " (shares)"})
+    drawn = rows.assign(panel=rows["evaluator"].fillna(rows["model"]) + role)
+    most = rows["estimate"].max()
+
+    def draw(part: pd.DataFrame, ax: Axes) -> None:
+        ax.set_axis_off()
+        polar = ax.inset_axes((0.2, 0.1, 0.6, 0.75), projection="polar")
+        closed = [*range(len(part)), 0]
+        angles = np.linspace(0, 2 * np.pi, len(part), endpoint=False)
+        for value, style in {"null": "k--", "estimate": "o-"}.items():
+            polar.plot(angles[closed], part[value].iloc[closed], style, lw=1.2, ms=3)
+        people = sentences.people_of(part).map(escape.drawn).str.replace(" ", "\n")
+        polar.set_xticks(angles, people)
+        polar.tick_params(labelsize=7)
+        polar.set(ylim=(0, most), theta_offset=np.pi / 2, yticks=np.arange(0.2, most, 0.2))
+
+    return Drawn(
+        figures.panels(drawn, draw, by="panel", height=2.6, columns=3),
+        rows,
+        "Radar plot of each writer's distances and each judge's shares of identities.",
+        "The paper's radar plots: distances by writer and shares by judge",
+        "Solid: means; dashed: all identities equal. A radar has no intervals, and its shape "
+        "depends on the order of identities.",
+    )
