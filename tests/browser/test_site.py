@@ -64,8 +64,9 @@ def test_built_pages_lead_somewhere_and_ask_for_nothing_outside(site: Path) -> N
                     lost.add(f"{path.relative_to(site)} asks for {target}")
                 continue
             to = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            known = pages[to].ids if to in pages else {parts.fragment}
-            if not to.exists() or (parts.fragment and parts.fragment not in known):
+            place = unquote(parts.fragment)
+            known = pages[to].ids if to in pages else {place}
+            if not to.exists() or (place and place not in known):
                 lost.add(f"{path.relative_to(site)} leads to {target}")
     assert not lost
 
