@@ -27,6 +27,9 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     headlines name. Filled are rates that differ significantly from those that name nobody.
     """
     rows = estimates[estimates["statistic"].eq("refusal_rate") & estimates["prompt"].eq(prompt)]
+    n, refused = rows["model"].nunique(), rows.groupby("model")["estimate"].transform("max") > 0
+    rows = rows[refused] if refused.any() else rows
+    n -= rows["model"].nunique()
     groups = rows["group"].astype(object)
     named = groups.map(lambda group: f"about {names.people(group)}", na_action="ignore")
     cell = named.where(named.notna(), rows["source"]).replace(EVERY, "all headlines")
@@ -49,7 +52,8 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         title,
         figures.caption(
             rows, f"refusal rates under the {prompt} prompt", of="headlines", filled=filled
-        ),
+        )
+        + f" {prose.render_plain('biased_prompts.none_refused', n=n)}".rstrip(),
     )
 
 

@@ -38,7 +38,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     >>> of(found, "by_headline").rows["model"].tolist()
     ['m', 'n']
     """
-    settings: dict[str, Any] = {"rows": 12, "words": ("biased_prompts", name), "gap": ""}
+    most = 4 if name == "scorer_bias" else 12
+    settings: dict[str, Any] = {"rows": most, "words": ("biased_prompts", name), "gap": ""}
     if name in ("detector_bias", "scorer_bias"):  # of instruments that the group named affects
         bias = estimates[estimates["statistic"].str.endswith("_instrument")]
         bias = bias[bias["ci_low"] < bias["ci_high"]]
