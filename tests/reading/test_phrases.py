@@ -220,7 +220,7 @@ def test_the_key_figure_gives_every_panel_the_same_rows() -> None:
 
 
 def test_names_in_what_notebooks_say_are_text() -> None:
-    said = prose.render("llmbi.saturated", scorer="<b>", models=["<b>x</b>"])
+    said = prose.render("llmbi.near", scorer="<b>", models=["<b>x</b>"])
     said += prose.render("cogs.by_hand", row={"model": "<b>", "bias": "*y*"}, values=[0.1, 2.0])
     assert shown(said).count("<b>") == 3
     assert "*y*" in shown(said)

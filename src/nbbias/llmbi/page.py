@@ -202,20 +202,6 @@ def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
     return ranking, prose.render("llmbi.dimensions", rows=rows.to_dict("records"))
 
 
-def saturated(results: Results) -> str:
-    r"""Say in which models the second scorer's analysis of variance is unreliable.
-
-    Examples
-    --------
-    >>> from nbbias import llmbi
-    >>> saturated(llmbi.measure(draws=100)).partition(",")[0]
-    'Most scores by VADER are near the maximum of its scale in warm\\-register'
-    """
-    tested = results.second_scorer.query("statistic == 'anova'").dropna(subset="p_value")
-    near = [model for model in _near_maximum(results) if model in {*tested["model"]}]
-    return prose.render("llmbi.saturated", scorer=_both(results)[1], models=near)
-
-
 def _near_maximum(results: Results) -> list[str]:
     """Return the models most of whose scores by the second scorer are near its maximum."""
     sizes = results.scores["polarity_second"].abs().groupby(results.scores["model"], sort=False)
