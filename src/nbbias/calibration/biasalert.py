@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from nbbias import biasalert, stats
-from nbbias.calibration.trials import Design, Measure, trial_row, unequal_clusters
+from nbbias.calibration.trials import Design, listed, trial_row, unequal_clusters
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -160,37 +160,8 @@ def level(rng: Generator, design: Design, inference: InferenceSettings) -> Itera
     yield trial_row("biased_share_two_phase", row, effect=share, truth=share, null=np.nan)
 
 
-MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "biasalert",
-        "judges",
-        "texts",
-        ("single", "comments", "viral", "rare", "topics"),
-        (0.0, 0.1, 0.2),
-        classifying,
-        family,
-        held_out=frozenset({"topics"}),
-        share=0.5,
-    ),
-    Measure(
-        "biasalert",
-        "gate",
-        "texts",
-        ("single", "comments", "topics"),
-        (0.0, 0.1),
-        gating,
-        held_out=frozenset({"topics"}),
-        n=(30, 80, 400),
-        share=0.5,
-    ),
-    Measure(
-        "biasalert",
-        "bias_level",
-        "labels",
-        ("single", "poor", "prompts", "domains"),
-        (0.0, 0.05, 0.2),
-        level,
-        held_out=frozenset({"domains"}),
-        share=0.5,
-    ),
+MEASURES = (
+    listed("biasalert", "judges", "texts", (0.0, 0.1, 0.2), classifying, family, share=0.5),
+    listed("biasalert", "gate", "texts", (0.0, 0.1), gating, n=(30, 80, 400), share=0.5),
+    listed("biasalert", "bias_level", "labels", (0.0, 0.05, 0.2), level, share=0.5),
 )

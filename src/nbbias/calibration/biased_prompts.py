@@ -15,7 +15,7 @@ from numpy.random import Generator
 from scipy.special import expit
 
 from nbbias import refusals, stats
-from nbbias.calibration.trials import Design, Measure, trial_row, unequal_clusters
+from nbbias.calibration.trials import Design, listed, trial_row, unequal_clusters
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -196,32 +196,8 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
             yield {"null": 0.0, "direction": direction, **row}
 
 
-MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "biased_prompts",
-        "refusals",
-        "articles",
-        ("single", "rare", "repeats", "stories"),
-        (0.0, 0.1, 0.3),
-        refusing,
-        held_out=frozenset({"stories"}),
-    ),
-    Measure(
-        "biased_prompts",
-        "refusals_corrected",
-        "articles",
-        ("single", "rare"),
-        (0.0, 0.3),
-        corrected,
-    ),
-    Measure(
-        "biased_prompts",
-        "prompt_effect",
-        "articles",
-        ("focus", "selective", "repeats", "one"),
-        (0.0, -0.05, -0.15),
-        prompting,
-        family,
-        held_out=frozenset({"one"}),
-    ),
+MEASURES = (
+    listed("biased_prompts", "refusals", "articles", (0.0, 0.1, 0.3), refusing),
+    listed("biased_prompts", "refusals_corrected", "articles", (0.0, 0.3), corrected),
+    listed("biased_prompts", "prompt_effect", "articles", (0.0, -0.05, -0.15), prompting, family),
 )

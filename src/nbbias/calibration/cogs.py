@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from nbbias import cogs
-from nbbias.calibration.trials import Design, Measure, trial_row
+from nbbias.calibration.trials import Design, listed, trial_row
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -219,29 +219,8 @@ def _claim(row: Row, ends: np.ndarray, named: np.intp) -> Row:
     return {"null": 0.0, "direction": float(true), **row}
 
 
-_VARYING = ("tasks", "themes", "crossed")
-
-MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "cogs",
-        "rbs",
-        "instances",
-        ("skewed", "uneven", *_VARYING, "heavy"),
-        (0.0, 0.005, 0.015),
-        rbs,
-        rbs_family,
-        held_out=frozenset({"heavy"}),
-    ),
-    Measure("cogs", "rbs_refused", "instances", ("refused", "far"), (0.0, 0.015), rbs),
-    Measure(
-        "cogs",
-        "abs",
-        "instances",
-        ("content", "uneven", "place", *_VARYING, "alike"),
-        (0.0, 0.05, 0.15),
-        abs_,
-        abs_family,
-        held_out=frozenset({"alike"}),
-        share=0.3,
-    ),
+MEASURES = (
+    listed("cogs", "rbs", "instances", (0.0, 0.005, 0.015), rbs, rbs_family),
+    listed("cogs", "rbs_refused", "instances", (0.0, 0.015), rbs),
+    listed("cogs", "abs", "instances", (0.0, 0.05, 0.15), abs_, abs_family, share=0.3),
 )

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.calibration.trials import Design, Measure, family_errors, outcomes, repeat
+from nbbias.calibration.trials import LISTED, Design, Measure, family_errors, outcomes, repeat
 from nbbias.stats import InferenceSettings
 from nbbias.tables import NbbiasError
 
@@ -27,6 +27,8 @@ DESIGN = ("study", "measure", "unit", "scenario", "held_out", "n", "length", "ef
 
 #: Sentences of a text.
 _LENGTH = 12
+
+_NAMES = LISTED.set_index(["study", "measure", "scenario"])["name"].to_dict()
 
 
 @cache
@@ -151,11 +153,9 @@ def scenarios() -> pd.DataFrame:
     >>> table.loc[table["study"] == "llmbi", "scenario"].tolist()[:2]
     ['skewed scores', 'unequal dimensions']
     """
-    table = tables.read_shipped_table("words/scenarios.csv")
-    keys = table[["study", "measure", "scenario"]].to_numpy().tolist()
-    held_out = [key in measures()[f"{study}/{name}"].held_out for study, name, key in keys]
-    notes = pd.Series(held_out).map({True: " (held out)", False: ""})
-    table = table.assign(scenario=table["name"], description=table["description"] + notes)
+    notes = LISTED["held_out"].map({True: " (held out)", False: ""})
+    described = LISTED["description"] + notes
+    table = LISTED.assign(scenario=LISTED["name"], description=described)
     table["study"] = table["study"].str.replace("_", " ")
     return table[["study", "scenario", "description"]].drop_duplicates(ignore_index=True)
 
@@ -168,13 +168,7 @@ def name_scenario(study: str, measure: str, scenario: str) -> str:
     >>> name_scenario("news_bias", "words_terse", "terse"), name_scenario("mine", "words", "odd")
     ('short answers', 'odd')
     """
-    return _scenario_names().get((study, measure, scenario), scenario)
-
-
-@cache
-def _scenario_names() -> dict[tuple[str, str, str], str]:
-    table = tables.read_shipped_table("words/scenarios.csv")
-    return table.set_index(["study", "measure", "scenario"])["name"].to_dict()
+    return _NAMES.get((study, measure, scenario), scenario)
 
 
 def _rows(

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 
 from nbbias import llmbi, stats
-from nbbias.calibration.trials import Design, Measure, trial_row
+from nbbias.calibration.trials import Design, listed, trial_row
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -116,16 +116,9 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
         yield {"direction": direction, "null": 0.0, **_difference(of, first, second, level)}
 
 
-MEASURES: tuple[Measure, ...] = (
-    Measure(
-        "llmbi",
-        "index",
-        "prompts",
-        ("skewed", "uneven", "repeats", "silent"),
-        (0.0, 0.05, 0.15),
-        index,
-        family,
-        held_out=frozenset({"silent"}),
+MEASURES = (
+    listed(
+        *("llmbi", "index", "prompts", (0.0, 0.05, 0.15), index, family),
         n=(18, 30, 80, 400),
         share=0.5,
     ),

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from nbbias import news, stats
 from nbbias.calibration import corpora
 from nbbias.calibration.corpora import GROUPS, SCENARIOS, Corpus
-from nbbias.calibration.trials import Design, Measure, trial_row
+from nbbias.calibration.trials import Design, listed, trial_row
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -143,9 +143,6 @@ def tone(rng: Generator, design: Design, inference: InferenceSettings) -> Iterat
 #: Fits of the topics, as many as by default.
 _FITS = news.params.NewsBias.model_fields["topic_fits"].default
 
-#: Scenarios of fits of topics: none fits anything, and all differ from each other.
-FITS = ("crossed", "gaps", "camps", "topics")
-
 
 def fitted(rng: Generator, design: Design) -> np.ndarray:
     """Simulate women's share of the content of two answers and an original to each story.
@@ -155,7 +152,7 @@ def fitted(rng: Generator, design: Design) -> np.ndarray:
     Parameters
     ----------
     rng, design
-        The source of chance; a scenario of `FITS`, and the shift of women's share on average.
+        The source of chance; the scenario, and the shift of women's share on average.
 
     Returns
     -------
@@ -262,21 +259,14 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
             yield {"null": 0.0, "direction": direction, **tone_shift(subset, group, level)}
 
 
-_CORPORA, _TERSE, _RARE = ("runs", "focus", "uneven", "cast"), ("terse",), ("rare",)
-_HELD_OUT = frozenset({"cast", "topics"})
-
 MEASURES = tuple(
-    Measure(
-        *("news_bias", name, "articles", scenarios, effects, trial, claims),
-        held_out=_HELD_OUT & {*scenarios},
-        share=share,
-    )
-    for name, scenarios, effects, trial, claims, share in (
-        ("words", _CORPORA, (0.0, -0.05, -0.1, -0.2), words, family, 0.5),
-        ("words_terse", _TERSE, (0.0,), words, None, 8),
-        ("words_rare", _RARE, (0.0, -0.2), words, None, 2),
-        ("omissions", _CORPORA + _TERSE, (0.0, 0.3), omissions, None, 0.5),
-        ("tone", _CORPORA, (0.0, -0.05, -0.1), tone, None, 1),
-        ("documents", FITS, (0.0, -0.05, -0.1), documents, None, 1),
+    listed("news_bias", name, "articles", effects, trial, claims, share=share)
+    for name, effects, trial, claims, share in (
+        ("words", (0.0, -0.05, -0.1, -0.2), words, family, 0.5),
+        ("words_terse", (0.0,), words, None, 8),
+        ("words_rare", (0.0, -0.2), words, None, 2),
+        ("omissions", (0.0, 0.3), omissions, None, 0.5),
+        ("tone", (0.0, -0.05, -0.1), tone, None, 1),
+        ("documents", (0.0, -0.05, -0.1), documents, None, 1),
     )
 )

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from nbbias import stats
+from nbbias import stats, tables
 from nbbias.stats import InferenceSettings
 
 
@@ -58,8 +58,8 @@ Simulated: TypeAlias = Callable[[Generator, Design, InferenceSettings], Iterable
 class Measure(NamedTuple):
     """What is calibrated, and over which designs.
 
-    `scenarios` names each generator (`words/scenarios.csv` describes them); those in `held_out`
-    were never used while a method was made. `n` are the numbers of units, `unit` what they are.
+    `scenarios` names each generator (`LISTED` describes them); those in `held_out` were never used
+    while a method was made. `n` are the numbers of units, `unit` what they are.
     `trial` gives the rows of a study's statistics; `family` those of the claims of a whole run,
     which are corrected together. `share` of a run's repeats is what a slow measure gets.
     """
@@ -74,6 +74,17 @@ class Measure(NamedTuple):
     held_out: frozenset[str] = frozenset()
     n: tuple[int, ...] = (10, 30, 80, 400)
     share: float = 1.0
+
+
+#: The scenarios of every measure, by study and measure.
+LISTED = tables.read_shipped_table("words/scenarios.csv")
+
+
+def listed(study: str, name: str, unit: str, *designed: Any, **options: Any) -> Measure:
+    """Return a measure with the scenarios that `LISTED` lists; the rest as in `Measure`."""
+    own = LISTED[(LISTED["study"] == study) & (LISTED["measure"] == name)]
+    options["held_out"] = frozenset(own.loc[own["held_out"], "scenario"])
+    return Measure(study, name, unit, tuple(own["scenario"]), *designed, **options)
 
 
 def seeded(design: Design, inference: InferenceSettings) -> Generator:
