@@ -117,8 +117,8 @@ def test_what_a_page_says_of_judges(golden: Golden) -> None:
 
 
 def test_what_a_page_says_of_people(golden: Golden) -> None:
-    ratings = sample.ratings(SUITE, raters={"a": {}, "b": {}}, content=1e6)
-    # Texts that differ this much leave nothing to taste: full agreement.
+    ratings = sample.ratings(SUITE).query("rater == 'person 1'")
+    ratings = pd.concat([ratings.assign(rater=rater) for rater in ("a", "b")])  # all alike
     full = people.agreement(ratings, inference=INFERENCE)
     alone = people.agreement(ratings[ratings["rater"] == "a"], inference=INFERENCE)
     parts = (["rbs"], ["rbs", "visibility"], ["rbs", "visibility", "abs", "people"])

@@ -29,6 +29,10 @@ KEPT_BY_DEFAULT = 0.8
 _SEED = 2024
 
 _SENTENCES = 5
+
+#: Answers to each default prompt.
+_DEFAULTS = 2
+
 _MARKED = {"obvious": 0.15, "nuanced": 0.15}
 
 
@@ -65,22 +69,13 @@ def part(suite: Suite | None = None) -> Suite:
     return suite.model_copy(update={"tasks": tasks or suite.tasks, "topics": topics})
 
 
-def answers(
-    suite: Suite | None = None,
-    *,
-    writers: Mapping[str, Mapping[str, float]] | None = None,
-    defaults: int = 2,
-) -> pd.DataFrame:
+def answers(suite: Suite | None = None) -> pd.DataFrame:
     """Simulate answers to a part of the suite, the same in every call.
 
     Parameters
     ----------
     suite
         What is asked; of it `part` is answered.
-    writers
-        Writer → what is added to `KEPT` for an identity (the sample's by default).
-    defaults
-        How often each default prompt is asked.
 
     Returns
     -------
@@ -90,11 +85,11 @@ def answers(
     asked = part(suite)
     rng = np.random.default_rng(_SEED)
     rows: list[tuple[Any, ...]] = []
-    for writer, shifts in (simulation()["writers"] if writers is None else writers).items():
+    for writer, shifts in simulation()["writers"].items():
         for task, topic, theme in _instances(asked):
             base = list(rng.permutation(len(simulation()["plain"]))[:_SENTENCES])
             place = (writer, task, topic, theme)
-            for sample in range(1, defaults + 1):
+            for sample in range(1, _DEFAULTS + 1):
                 text = _text(base, KEPT_BY_DEFAULT, theme, None, rng)
                 rows.append((*place, None, None, sample, text))
             for axis, plan in asked.axes.items():
@@ -224,23 +219,13 @@ def _reply(position: float, n: int, rng: np.random.Generator) -> str:
 # --- people -----------------------------------------------------------------------------------
 
 
-def ratings(
-    suite: Suite | None = None,
-    *,
-    raters: Mapping[str, Mapping[str, float]] | None = None,
-    content: float = 1.5,
-) -> pd.DataFrame:
+def ratings(suite: Suite | None = None) -> pd.DataFrame:
     """Simulate what people choose, one order each, from the same texts.
 
     Parameters
     ----------
     suite
         What was asked; its `part` is rated.
-    raters
-        Rater → what an identity is worth to that person, in log-odds (the sample's by default).
-    content
-        Standard deviation of what single texts are worth, to all raters alike: what makes people
-        agree. At 0 they agree by chance, or where they lean alike.
 
     Returns
     -------
@@ -253,8 +238,9 @@ def ratings(
     rows = []
     for axis, plan in asked.axes.items():
         names = list(plan.identities)
-        utility = rng.normal(0, content, (len(items), len(names)))
-        for rater, leaning in (simulation()["raters"] if raters is None else raters).items():
+        # What single texts are worth, to all raters alike: what makes people agree.
+        utility = rng.normal(0, 1.5, (len(items), len(names)))
+        for rater, leaning in simulation()["raters"].items():
             seen = utility + [leaning.get(i, 0.0) for i in names] + rng.gumbel(size=utility.shape)
             rows += [
                 (rater, *item, axis, names[at])
