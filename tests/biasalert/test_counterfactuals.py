@@ -23,9 +23,10 @@ def test_the_parts_share_no_set_and_no_near_duplicate() -> None:
 
 
 def test_beside_others_the_biased_ones_weigh_as_much_as_the_rest() -> None:
-    found = texts.training_texts()
-    assert found["text"].tolist() == texts.counterfactuals(part="train")["text"].tolist()
-    for biased in (True, False):
-        own = found.loc[found["biased"] == biased, "weight"]
-        assert own.nunique() == 1 and own.iloc[0] > 0
-        assert own.sum() == pytest.approx(0.35 * len(found) / 2)
+    for simulated, mean in ((False, 0.2), (True, 1.0)):
+        found = texts.training_texts(simulated=simulated)
+        assert found["text"].tolist() == texts.counterfactuals(part="train")["text"].tolist()
+        for biased in (True, False):
+            own = found.loc[found["biased"] == biased, "weight"]
+            assert own.nunique() == 1 and own.iloc[0] > 0
+            assert own.sum() == pytest.approx(mean * len(found) / 2)

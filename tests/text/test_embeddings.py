@@ -33,7 +33,7 @@ def test_shipped_vectors_are_the_offline_models(monkeypatch: pytest.MonkeyPatch)
     shipped = pd.read_parquet(data_path("embeddings.parquet"))
     few = shipped.iloc[::300]
     vectors = embeddings._encoder("offline", "cpu")(few["text"].tolist(), normalize_embeddings=True)
-    np.testing.assert_allclose(np.stack(few["vector"]), vectors, atol=1e-5)
+    np.testing.assert_allclose(np.stack(few["vector"]), vectors, atol=1e-4)
     assert set(shipped["text"]) >= set(training_texts()["text"])
     monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
     monkeypatch.setattr(embeddings, "_vectors", {})

@@ -334,8 +334,9 @@ def _card(rows: pd.DataFrame, test: pd.DataFrame, *, texts: Texts, learned: int)
     used = rows.dropna(subset="instrument").drop_duplicates("judge")["instrument"]
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
     counts = {"n": len(test), "biased": test["biased"].sum(), "clusters": clusters}
-    counts |= {"learned": learned, "simulated": texts.kind == "simulated"}
-    counts["weights"] = training_texts()["weight"]
+    simulated = texts.kind == "simulated"
+    counts |= {"learned": learned, "simulated": simulated}
+    counts["weights"] = training_texts(simulated=simulated)["weight"]
     return {
         "measures": prose.render("biasalert.card_measures"),
         "groups": prose.render("biasalert.card_groups", types=types),

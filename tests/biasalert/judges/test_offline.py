@@ -64,10 +64,10 @@ def test_the_quick_judge_learns_and_names(parted: pd.DataFrame, quick: classifie
 
 
 def test_what_ships_is_what_the_sample_teaches() -> None:
-    table, settings = sample.labelled(seed=0), Settings(embedding_model="offline")
-    further = training_texts()[list(NOTHING)]
+    table, settings = sample.labelled(seed=0), Settings(embedding_model="offline", simulated=True)
+    further = training_texts(simulated=True)[list(NOTHING)]
     texts = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
-    fitted = classifier.fit_base_models(table, texts, settings)
+    fitted = classifier.fit_base_model(table, texts, settings)
     asked = pd.DataFrame(
         {"text": texts["text"].iloc[::90], "text_id": texts.index[::90].astype("str")}
     )

@@ -42,7 +42,7 @@ def panel(
     settings = Settings(embedding_model=tiny.bag_of_words(tmp_path_factory.mktemp("bow")))
     train = labelled[labelled["split"] == "train"]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(counterfactuals, "training_texts", lambda: NOTHING)
+        patch.setattr(counterfactuals, "training_texts", lambda **_: NOTHING)
         return panels.fit(NAMES, train, known, settings=settings)
 
 

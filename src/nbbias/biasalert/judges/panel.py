@@ -90,7 +90,7 @@ def fit(
     retrieve = partial(retrieval.retrieve, base=base, drop_same=settings.drop_same)
     version, further = entries.version(knowledge), NOTHING
     if any(JUDGES[name].learns for name in names):
-        further = counterfactuals.training_texts()[list(NOTHING)]
+        further = counterfactuals.training_texts(simulated=settings.simulated)[list(NOTHING)]
     train = train.reset_index(drop=True)
     training = TrainingInput(train, settings, further, retrieve, version)
     made: dict[str, tuple[Judge, str]] = {

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, TypeAlias
 import pandas as pd
 from pydantic import BaseModel
 
-from nbbias.tables import Registry
+from nbbias.params import NONE
+from nbbias.tables import SAMPLE, Registry
 
 #: Texts and their evidence in, JUDGEMENTS out.
 Judge: TypeAlias = "Callable[[pd.DataFrame, pd.DataFrame | None], pd.DataFrame]"
@@ -25,7 +26,8 @@ Judge: TypeAlias = "Callable[[pd.DataFrame, pd.DataFrame | None], pd.DataFrame]"
 class Settings(NamedTuple):
     """How judges are made and evidence is found; as the study's parameters of these names.
 
-    `drop_same` is True where the knowledge was made from the texts (`retrieval.retrieve`).
+    `drop_same` is True where the knowledge was made from the texts (`retrieval.retrieve`);
+    `simulated` where the labelled texts are the sample's.
     """
 
     embedding_model: str = "auto"
@@ -35,13 +37,15 @@ class Settings(NamedTuple):
     seed: int = 0
     prompt: str = "ours"
     prompt_parts: Sequence[str] = ("retrieval", "steps", "demonstrations")
+    simulated: bool = False
 
 
 def choose_settings(parameters: BaseModel) -> Settings:
     """Return the settings that the study's parameters name."""
     values = parameters.model_dump()
     named = {name: values[name] for name in Settings._fields if name in values}
-    return Settings(**named, drop_same=values["knowledge_path"] == "none")
+    made = {"drop_same": values["knowledge_path"] == NONE}
+    return Settings(**named, **made, simulated=values["labelled_path"] == SAMPLE)
 
 
 #: No texts to learn from beside the labelled ones.

@@ -11,9 +11,6 @@ from nbbias.tables import read_shipped_table
 
 Part = Literal["train", "test"]
 
-#: Weight of a text beside a labelled one, on average: at 1 a judge of real comments errs more.
-_WEIGHT = 0.35
-
 #: Kinds of texts; prose stands alone.
 BIASED = ("claim", "swapped", "endorsed")
 PROSE = ("everyday", "encyclopedic", "mention", "assistant")
@@ -56,24 +53,29 @@ def _read_all() -> pd.DataFrame:
     return table.assign(biased=table["kind"].isin(BIASED))
 
 
-def training_texts() -> pd.DataFrame:
+def training_texts(*, simulated: bool = False) -> pd.DataFrame:
     """Return the texts that a judge learns from beside labelled ones, and what each weighs.
 
     Most are not biased: weighed alike they teach that what is new is not biased, and judges miss
-    more. So the biased ones and the others weigh the same, and all of them together `_WEIGHT` times
-    as much as there are of them.
+    more. So the biased ones and the others weigh the same.
+
+    Parameters
+    ----------
+    simulated
+        Whether the labelled texts are simulated, not comments that people labelled.
 
     Returns
     -------
     DataFrame
-        The part ``"train"`` of `counterfactuals`, with `weight`, where a labelled text weighs 1.
+        The part ``"train"`` of `counterfactuals`, with `weight`: on average 1 beside simulated
+        texts, and 0.2 beside labelled ones (at 1 a judge of real comments errs more).
 
     Examples
     --------
     >>> texts = training_texts()
     >>> len(texts), texts.groupby("biased")["weight"].sum().round(6).tolist()
-    (4176, [730.8, 730.8])
+    (8284, [828.4, 828.4])
     """
     table = counterfactuals(part="train")
     size = table.groupby("biased")["text"].transform("size")
-    return table.assign(weight=_WEIGHT * len(table) / 2 / size)
+    return table.assign(weight=(1.0 if simulated else 0.2) * len(table) / 2 / size)
