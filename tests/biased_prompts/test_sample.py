@@ -38,7 +38,7 @@ def test_only_biased_prompts_are_refused_and_only_by_models_that_do() -> None:
 
 
 def test_headlines_name_whom_they_say() -> None:
-    originals, _ = sample.corpus({}, seed=1)
+    originals, _ = sample.corpus(seed=1)
     found = refusing.headline_groups(originals, lexicons.load("gender"))
     joined = originals.merge(found, on=["source", "article_id"])
     assert (joined["group"] == joined["named"]).all()
@@ -46,14 +46,13 @@ def test_headlines_name_whom_they_say() -> None:
 
 
 def test_refusals_come_as_often_as_planted() -> None:
-    models = {"m": MODELS["selective"]}
     parts = []
     for seed in range(4):
-        originals, generations = sample.corpus(models, seed=seed)
+        originals, generations = sample.corpus(seed=seed)
         parts.append(generations.merge(originals[["article_id", "named"]], on="article_id"))
-    own = pd.concat(parts).query("prompt == 'biased'")
+    own = pd.concat(parts).query("prompt == 'biased' and model == 'selective'")
     rates = own.groupby("named")["simulated_refusal"].mean()
     for name in sample.NAMED:
-        rate = models["m"]["refuses"][name]
+        rate = MODELS["selective"]["refuses"][name]
         # 96 draws each: four standard errors.
         assert rates[name] == pytest.approx(rate, abs=4 * np.sqrt(rate * (1 - rate) / 96))

@@ -32,7 +32,7 @@ _CELL = ["source", "model", "measure", "bias", "instrument"]
 
 def compare(
     levels: Sequence[news.Level],
-    groups: Mapping[str, str | Sequence[str]],
+    groups: Mapping[str, str],
     *,
     neutral: str = "neutral",
     biased: str = "biased",
@@ -48,8 +48,8 @@ def compare(
         (`biased_prompts.refusing.without_refusals`). Several fits of topics are crossed with the
         articles (`stats.pooled_mean`, `stats.pooled_difference`).
     groups
-        Bias → the group or groups that are tested: the declared family. Of two groups name one,
-        since at the word and document levels the other is its mirror image.
+        Bias → the group that is tested: at the word and document levels a second is its mirror
+        image.
     neutral, biased
         The two values of `prompt`; every change is `biased` less `neutral`.
     confidence
@@ -81,11 +81,6 @@ def compare(
 
         `n_lost` counts the prompt's other articles; for paired rows all others that were asked
         about, so that N is of N + `n_lost`.
-
-    Raises
-    ------
-    ContractError
-        A column is missing.
 
     Examples
     --------
@@ -136,9 +131,8 @@ class Articles(NamedTuple):
 
 
 def _cells(
-    scores: pd.DataFrame, groups: Mapping[str, str | Sequence[str]], prompts: tuple[str, str]
+    scores: pd.DataFrame, groups: Mapping[str, str], prompts: tuple[str, str]
 ) -> Iterator[Articles]:
-    tables.require_columns(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
     for cell, subset in scores.groupby(_CELL, sort=False):
         key = dict(zip(_CELL, cell, strict=True))
         if "seed" in subset:
@@ -146,19 +140,16 @@ def _cells(
         if key["measure"] == "word":
             listed = subset.filter(regex="^h_").dropna(axis="columns").columns.str[2:]
             subset = news.claims.per_article(subset, news.words.pooling([*listed]))
-        family = groups.get(key["bias"], ())
-        for group in [family] if isinstance(family, str) else family:
-            name = f"difference_{group}"
-            tables.require_columns(subset, [name], where=f"scores of {key['bias']}")
-            difference, swap = subset[name], subset.get(f"swap_{group}")
-            word = key["measure"] == "word"
-            change = difference.where(subset[f"o_{group}"] > 0) if word else difference
-            yield Articles(
-                key | {"group": group},
-                _by_article(subset, difference, prompts),
-                _by_article(subset, change, prompts),
-                None if swap is None or swap.isna().all() else _by_article(subset, swap, prompts),
-            )
+        group = groups[key["bias"]]
+        difference, swap = subset[f"difference_{group}"], subset.get(f"swap_{group}")
+        word = key["measure"] == "word"
+        change = difference.where(subset[f"o_{group}"] > 0) if word else difference
+        yield Articles(
+            key | {"group": group},
+            _by_article(subset, difference, prompts),
+            _by_article(subset, change, prompts),
+            None if swap is None or swap.isna().all() else _by_article(subset, swap, prompts),
+        )
 
 
 def _by_article(

@@ -135,7 +135,6 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     A headline that names several groups has a row for each; one that names none has a row
     with the group ``"nobody named"``. A corpus without headlines gives no rows.
     """
-    tables.require_columns(originals, ARTICLE, where="originals")
     if "headline" not in originals:
         return pd.DataFrame(columns=[*ARTICLE, "bias", "group"], dtype="str")
     headlines = originals.drop_duplicates(ARTICLE).reset_index(drop=True)
@@ -240,7 +239,6 @@ def rates(
         (`stats.scorer_bias`). Articles whose answers have words without counterparts are lost in
         both.
     """
-    tables.require_columns(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
     instrument = _instrument(answers)
     detected = instrument != RECORDED
     errors = stats.estimate_error_rates(refusals.unseen()) if detected else None
@@ -259,9 +257,8 @@ def rates(
             labelled = _labelled(here, confidence)
             if source == EVERY:
                 by_prompt[model, prompt] = labelled
-            rows += [key | row for row in _rate(part, how, labelled)]
             parts_of = _decompose("refusal_rate", part["rate"], part["swap"], how)
-            rows += [key | row for row in parts_of]
+            rows += [key | row for row in (*_rate(part, how, labelled), *parts_of)]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         sides = [by_prompt.get((model, side), {}) for side in (biased, neutral)]

@@ -11,8 +11,6 @@ that name one group more often than others.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
@@ -57,19 +55,13 @@ def truth() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def corpus(
-    models: Mapping[str, Mapping[str, Mapping[str, float]]] | None = None,
-    *,
-    desks_apart: bool = False,
-    seed: int = 0,
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate originals and both prompts' answers.
+def corpus(*, desks_apart: bool = False, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Simulate originals and both prompts' answers by `SAMPLE_MODELS`.
+
+    There are 72 headlines, a third each of which names nobody, women and men.
 
     Parameters
     ----------
-    models
-        As `SAMPLE_MODELS`, the default. There are 72 headlines, a third each of which names nobody,
-        women and men.
     desks_apart
         As in `news.sample.corpus`: so that topics belong to groups.
     seed
@@ -81,10 +73,9 @@ def corpus(
         ORIGINALS, with `headline` and `named`, and GENERATIONS with the prompts ``"neutral"`` and
         ``"biased"`` and the truth `simulated_refusal`.
     """
-    models = SAMPLE_MODELS if models is None else models
     writers = {
-        f"{name}{_JOINT}{prompt}": dict(model.get(prompt, {}))
-        for name, model in models.items()
+        f"{name}{_JOINT}{prompt}": model[prompt]
+        for name, model in SAMPLE_MODELS.items()
         for prompt in (NEUTRAL, BIASED)
     }
     originals, generations = news.sample.corpus(writers, desks_apart=desks_apart, seed=seed)
@@ -93,12 +84,12 @@ def corpus(
     patterns = {"nobody named": "{headline}"} | templates["headlines"]
     plain = zip(originals["named"], originals["headline"], strict=True)
     originals["headline"] = [patterns[who].replace("{headline}", line) for who, line in plain]
-    split = generations["model"].str.split(_JOINT, expand=True).reindex(columns=[0, 1])
+    split = generations["model"].str.split(_JOINT, expand=True)
     generations = generations.assign(model=split[0].astype("str"), prompt=split[1].astype("str"))
     named = generations["article_id"].map(originals.set_index("article_id")["named"])
     rng = np.random.default_rng([seed, len(generations)])
     asked = zip(generations["model"], named, strict=True)
-    chances = [models[model].get("refuses", {}).get(who, 0.0) for model, who in asked]
+    chances = [SAMPLE_MODELS[model]["refuses"].get(who, 0.0) for model, who in asked]
     drawn = rng.random(len(generations)) < np.array(chances)
     refused = drawn & (generations["prompt"] == BIASED)
     texts = rng.choice(templates["refusals"], size=len(generations))
