@@ -52,9 +52,7 @@ class LdaModel(gensim.models.LdaModel):
                 begun = np.float32(number + self.num_updates > 0)
                 rows = np.float32(scale) * statistics[words] + begun * eta[words]
                 weights = _weigh_rows(rows, total + begun * prior)
-                gamma = self._start(len(bags[2]) - 1)
-                theta, ratio = np.empty_like(gamma), np.empty_like(bags[1])
-                self._infer(bags, weights, gamma, theta, ratio)
+                gamma, theta, ratio = self._infer(bags, weights)
                 collected = np.zeros_like(weights)
                 _collect(*bags, theta, ratio, collected)
                 collected *= weights
@@ -80,25 +78,20 @@ class LdaModel(gensim.models.LdaModel):
 
     def inference(self, chunk: Sparse2Corpus, *_: Any) -> tuple[np.ndarray, None]:
         """Infer the texts' γ, as gensim does."""
-        bags = _bags(chunk, 0, len(chunk))
-        gamma = self._start(len(chunk))
-        none = np.empty((0, 0), np.float32), np.empty(0, np.float32)
-        self._infer(bags, self.expElogbeta.T, gamma, *none)
-        return gamma, None
+        return self._infer(_bags(chunk, 0, len(chunk)), self.expElogbeta.T)[0], None
 
-    def _start(self, texts: int) -> np.ndarray:
-        drawn = self.random_state.gamma(100.0, 1.0 / 100.0, (texts, self.num_topics))
-        return drawn.astype(np.float32, copy=False)
-
-    def _infer(
-        self, bags: Bags, weights: np.ndarray, gamma: np.ndarray, theta: Any, ratio: Any
-    ) -> None:
+    def _infer(self, bags: Bags, weights: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Return each text's γ from a random start, its exp(E[log θ]) and its words' ratios."""
+        drawn = self.random_state.gamma(100.0, 1.0 / 100.0, (len(bags[2]) - 1, self.num_topics))
+        gamma = drawn.astype(np.float32, copy=False)
+        theta, ratio = np.empty_like(gamma), np.empty_like(bags[1])
         settings = (self.iterations, np.float32(self.gamma_threshold))
 
         def infer(first: int, end: int) -> None:
             _infer(*bags, first, end, weights, self.alpha, gamma, theta, ratio, settings)
 
         _on_threads(infer, len(gamma))
+        return gamma, theta, ratio
 
 
 def _bags(corpus: Sparse2Corpus, first: int, end: int) -> Bags:
@@ -172,7 +165,7 @@ def _infer(
     ratios: Any,
     settings: Any,
 ) -> None:
-    """Infer the γ of texts; with `thetas`, write each text's exp(E[log θ]) and words' ratios."""
+    """Infer the γ of texts; write each text's exp(E[log θ]) and its words' ratios, too."""
     iterations, threshold = settings
     zero, topics = np.float32(0), len(alpha)
     longest = 1
@@ -234,13 +227,10 @@ def _infer(
                 change += abs(value - now[k])
                 now[k] = value
                 total += value
+        thetas[d] = zero
         for k in range(n):
-            gamma[d, left[k]] = now[k]
-        if len(thetas):
-            thetas[d] = zero
-            for k in range(n):
-                thetas[d, left[k]] = theta[k]
-            ratios[start : start + length] = ratio[:length]
+            gamma[d, left[k]], thetas[d, left[k]] = now[k], theta[k]
+        ratios[start : start + length] = ratio[:length]
 
 
 @_compile
