@@ -10,9 +10,8 @@ from hypothesis import given, settings, strategies as st
 
 from nbbias.biasalert.contracts import EVIDENCE, TYPES
 from nbbias.biasalert.judges import prompt, replies
-from nbbias.biasalert.judges.prompt import Reference
 
-REFERENCES = [Reference("women cannot sing", "gender"), Reference("men never listen", "gender")]
+REFERENCES = [("women cannot sing", "gender"), ("men never listen", "gender")]
 
 
 def block(written: str) -> str:
@@ -25,7 +24,7 @@ def block(written: str) -> str:
 
 def evidence(text_id: str = "a", *, used: tuple[bool, ...] = (True, True)) -> pd.DataFrame:
     rows = [
-        (text_id, rank, f"e{rank}", one.statement, one.bias_type, None, None, 1 - rank / 10, near)
+        (text_id, rank, f"e{rank}", *one, None, None, 1 - rank / 10, near)
         for rank, (one, near) in enumerate(zip(REFERENCES, used, strict=True), start=1)
     ]
     return pd.DataFrame(rows, columns=list(EVIDENCE.columns))
@@ -93,7 +92,7 @@ def test_a_text_that_knows_its_mark_gets_another() -> None:
 @given(st.text(max_size=300), st.lists(st.text(max_size=60), max_size=3))
 @settings(max_examples=150, deadline=None)
 def test_no_text_gets_out_whatever_it_is(words: str, known: list[str]) -> None:
-    written = prompt.write(words, [Reference(one, "race") for one in known])
+    written = prompt.write(words, [(one, "race") for one in known])
     (mark,) = re.findall(r"between two lines that read (=== [0-9a-f]{16})\.", written)[:1]
     assert mark not in words
     # Named once; two lines around each REFERENCE and SENTENCE of three demonstrations and the text.

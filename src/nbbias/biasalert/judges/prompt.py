@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
 
 import jinja2
 import pandas as pd
@@ -28,13 +27,6 @@ OURS, PRINTED = WORDINGS = ("ours", "fan2024")
 #: The parts that Table 2 of Fan et al. 2024 leaves out in turn: retrieval (RE), step-by-step
 #: instructions (CoT) and demonstrations (Demo).
 PARTS = ("retrieval", "steps", "demonstrations")
-
-
-class Reference(NamedTuple):
-    """A bias that is known, as a judge is shown it."""
-
-    statement: str
-    bias_type: str
 
 
 def answer(
@@ -66,7 +58,7 @@ def answer(
 
 def write(
     sentence: str,
-    references: Sequence[Reference] = (),
+    references: Sequence[tuple[str, str]] = (),
     *,
     parts: Sequence[str] = PARTS,
     wording: str = OURS,
@@ -78,7 +70,7 @@ def write(
     sentence
         What is to be judged. It is shown as it is, but for code points that no file can hold.
     references
-        Biases that are known, best first; each is shown on one line.
+        Biases that are known, best first, each a statement, shown on one line, and its type.
     parts
         Which of `PARTS` the prompt has; the switches of Table 2 (Fan et al. 2024).
     wording
@@ -86,7 +78,7 @@ def write(
 
     Examples
     --------
-    >>> shown = write("Tea is hot.", [Reference("tea is for women", "gender")], wording="fan2024")
+    >>> shown = write("Tea is hot.", [("tea is for women", "gender")], wording="fan2024")
     >>> print(shown[-100:])
     REFERENCE:
     Reference [1]: 'tea is for women' is a form of gender bias.
@@ -94,14 +86,13 @@ def write(
     ANSWER:
     """
     sentence = tables.replace_surrogates(sentence)
-    listed = [Reference(_line(item.statement), item.bias_type) for item in references]
-    if "retrieval" not in parts:
-        listed = []
+    shown = references if "retrieval" in parts else ()
+    listed = [(_line(statement), bias_type) for statement, bias_type in shown]
     return _template(wording).render(
         sentence=sentence,
         references=listed if "retrieval" in parts else None,
         parts=parts,
-        mark=_draw_mark("\0".join([sentence, *(reference.statement for reference in listed)])),
+        mark=_draw_mark("\0".join([sentence, *(statement for statement, _ in listed)])),
         answer=answer,
     )
 
@@ -167,12 +158,10 @@ def prompts(
         by_text = {str(name): rows for name, rows in table.groupby("text_id", sort=False)}
     nothing = pd.DataFrame({"entry_id": [], "statement": [], "bias_type": []})
     rows = []
-    for text_id, text in texts[["text_id", "text"]].itertuples(index=False):
-        if not isinstance(text, str) or not text.strip():
-            continue
+    asked = texts.loc[~tables.is_blank(texts["text"]), ["text_id", "text"]]
+    for text_id, text in asked.itertuples(index=False):
         shown = by_text.get(text_id, nothing)
-        pairs = zip(shown["statement"], shown["bias_type"], strict=True)
-        references = [Reference(*pair) for pair in pairs]
+        references = list(zip(shown["statement"], shown["bias_type"], strict=True))
         prompt = write(text[:LONGEST], references, parts=parts, wording=wording)
         prompt_id = hashlib.sha256(prompt.encode()).hexdigest()[:16]
         rows.append((text_id, prompt_id, prompt, " ".join(shown["entry_id"])))

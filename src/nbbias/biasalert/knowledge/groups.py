@@ -42,10 +42,8 @@ def groups() -> pd.DataFrame:
     >>> groups().query("term == 'nuns' or term == 'woman'")["bias_type"].tolist()
     ['gender']
     """
-    rows = [
-        (entry["group"], entry["bias_type"], term) for entry in _listed() for term in entry["terms"]
-    ]
-    return pd.DataFrame(rows, columns=["group", "bias_type", "term"])
+    listed = pd.DataFrame(_listed()).explode("terms", ignore_index=True)
+    return listed.rename(columns={"terms": "term"})[["group", "bias_type", "term"]]
 
 
 @cache
