@@ -17,7 +17,6 @@ from nbbias.params import SMALLEST
 from nbbias.reading import names, prose, significance
 from nbbias.reading.claims import CLAIM
 from nbbias.reading.prose import capitalize, count_range, number, render
-from nbbias.tables import escape
 
 Row = Mapping[str, Any]
 
@@ -592,9 +591,7 @@ def estimate_sentence(row: Row, *, subject: str, unit: str, null: str) -> str:
     return render(f"claims.{macro}", row=row, **values)
 
 
-def count_significant(
-    rows: pd.DataFrame, *, what: str, says: str = "{which}: {estimate}", unit: str = "units"
-) -> str:
+def count_significant(rows: pd.DataFrame, *, what: str, unit: str = "units") -> str:
     """Say how many estimates of one family are significant, and which is the largest.
 
     Parameters
@@ -604,10 +601,6 @@ def count_significant(
         each other, one).
     what
         What the estimates are, many of them, such as ``"signed differences"``.
-    says
-        The largest one in words, such as ``"{which}: ABS {estimate}, most preferred: {group}"``.
-        Names in braces are columns of ESTIMATES, escaped, and ``{which}``, what tells the row from
-        the others.
     unit
         What `n` counts.
 
@@ -642,21 +635,10 @@ def count_significant(
     significant = tested[significance.is_significant(tested)]
     at = _excess(significant if len(significant) else tested).abs().idxmax()
     row = tested.loc[at].to_dict()
-    values |= {
-        "largest": Markup(_in_words(row, rows, says)),
-        "selected": Markup("; ".join(selected(tested, at))),
-    }
+    which = names.details({**row, "group": None}, rows, always=("judge", "model"))
+    values |= {"which": ", ".join(which), "selected": Markup("; ".join(selected(tested, at)))}
     values |= {"k": len(significant), "exploratory": CLAIM not in rows, "row": row, "unit": unit}
     return render("claims.family", **values)
-
-
-def _in_words(row: Row, rows: pd.DataFrame, says: str) -> str:
-    """Fill `says` with what a row holds, escaped, and what tells it from others (`which`)."""
-    keys = [key for key in names.KEYS if key in rows and key != "group"]
-    which = ", ".join(names.details({**row, "group": None}, rows, keys=keys))
-    texts = {name: escape.markdown(value) for name, value in {**row, "which": which}.items()}
-    texts["estimate"] = number(row["estimate"], decimals=3)
-    return says.format_map(texts).removeprefix(": ")  # without a name where all rows share it
 
 
 def selected(rows: pd.DataFrame, at: Any) -> list[str]:
