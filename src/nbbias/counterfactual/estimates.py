@@ -105,9 +105,8 @@ def estimates(
     result = tables.estimates_and_units(
         rows, study="counterfactual", confidence=inference.confidence
     )
-    table = result.estimates
-    for statistic in TESTED:
-        table = stats.adjust(table, where={"statistic": statistic})
+    where = {"statistic": TESTED}
+    table = stats.adjust(result.estimates, family=["statistic"], where=where)
     return result._replace(estimates=table)
 
 
@@ -212,9 +211,7 @@ def _divisions(n: int, m: int) -> np.ndarray:
         rng, row = np.random.default_rng(0), np.arange(n + m) < n
         return rng.permuted(np.tile(row, (_DIVISIONS, 1)), axis=1)
     chosen = np.array(list(combinations(range(n + m), n)))
-    divisions = np.zeros((len(chosen), n + m), dtype=bool)
-    divisions[np.arange(len(chosen))[:, None], chosen] = True
-    return divisions
+    return np.eye(n + m, dtype=bool)[chosen].any(axis=1)
 
 
 def _mean(values: pd.Series, level: float, reason: str, bounds: Any = None) -> Row:

@@ -160,10 +160,8 @@ def _reasons(texts: pd.Series, aligned: pd.Series) -> pd.Series:
 
 
 def _count_losses(scores: pd.DataFrame) -> pd.DataFrame:
-    reason = scores["reason"]
+    keys = ["model", "bias", "group"]
     kinds = {"blank": _BLANK, "without_counterpart": _STUCK, "refused": _REFUSED}
-    counts = pd.DataFrame({kind: reason == words for kind, words in kinds.items()})
-    counts = counts.assign(scored=reason.isna()).astype(int)
-    counts.insert(0, "read", 1)
-    keys = [scores[key] for key in ("model", "bias", "group")]
-    return counts.groupby(keys, sort=False).sum().reset_index()
+    counts = {kind: scores["reason"] == words for kind, words in kinds.items()}
+    table = scores[keys].assign(read=1, **counts, scored=scores["reason"].isna())
+    return table.groupby(keys, sort=False).sum().reset_index()

@@ -198,9 +198,8 @@ def finding(rows: pd.DataFrame) -> str:
             rows = flipped  # one group above all others
         for row in rows:
             first_of, second = _people(row["group"])
-            parts.setdefault((names.measure(row), names.direction(row), first_of), []).append(
-                second
-            )
+            key = names.measure(row), names.direction(row), first_of
+            parts.setdefault(key, []).append(second)
     return _render(f"found_{statistic}", model=model, parts=[(*k, v) for k, v in parts.items()])
 
 
