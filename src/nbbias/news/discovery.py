@@ -67,13 +67,7 @@ def halve(articles: Sequence[Any], *, seed: int) -> np.ndarray:
 
 
 def estimate(
-    read: Read,
-    *,
-    model: str = embeddings.AUTO,
-    device: str = "cpu",
-    seed: int,
-    confidence: float,
-    study: str = "news_bias",
+    read: Read, *, model: str = embeddings.AUTO, device: str = "cpu", seed: int, confidence: float
 ) -> tuple[tables.Estimated, pd.DataFrame]:
     """Choose words and directions on half of the articles, and test them on the other half.
 
@@ -85,8 +79,8 @@ def estimate(
         As in `text.embeddings.embed`, of sentences.
     seed
         Start of the draw of the halves.
-    confidence, study
-        Level of the intervals, and whose table this is.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
@@ -133,8 +127,9 @@ def estimate(
                 row = confirm(one.second, confidence=confidence)
                 rows.append(key | row | {"instrument": instruments[one.name == DIRECTION]})
                 shown += [key | of for of in _quoted(one, sentences, cell, sign=row["estimate"])]
-    common: dict[str, Any] = {"study": study, "measure": "discovery", "confidence": confidence}
-    result = claims.combine([tables.estimates_and_units(rows, **common)], families=FAMILIES)
+    common: dict[str, Any] = {"measure": "discovery", "confidence": confidence}
+    found = tables.estimates_and_units(rows, study="news_bias", **common)
+    result = claims.combine([found], families=FAMILIES)
     keys = [*CELL, "bias", "group", "statistic", "dimension", "side", *SENTENCE]
     return result, pd.DataFrame(shown, columns=keys)
 

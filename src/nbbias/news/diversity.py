@@ -12,6 +12,7 @@ are of the same articles, so that topics, numbers and lengths of texts are equal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,12 +42,7 @@ def cut_pair(answer: str, original: str) -> tuple[str, str]:
 
 
 def estimate(
-    read: Read,
-    *,
-    model: str = embeddings.AUTO,
-    device: str = "cpu",
-    confidence: float,
-    study: str = "news_bias",
+    read: Read, *, model: str = embeddings.AUTO, device: str = "cpu", confidence: float
 ) -> tables.Estimated:
     """Estimate how alike answers about a group are, and originals on the same stories.
 
@@ -56,8 +52,8 @@ def estimate(
         What `news.annotate` returned.
     model, device
         As in `text.embeddings.embed`.
-    confidence, study
-        Level of the intervals, and whose table this is.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
@@ -79,16 +75,16 @@ def estimate(
     cut = [cut_pair(*read.texts[ids]) for ids in pairs[[*SIDES.values()]].to_numpy()]
     sides = [embeddings.embed(side, model=model, device=device) for side in zip(*cut, strict=True)]
     vectors = [pd.DataFrame(side, pairs.index) for side in sides]
-    named = {"measure": "diversity", "instrument": embeddings.instrument(model)}
+    common: dict[str, Any] = {"study": "news_bias", "measure": "diversity"}
+    common |= {"instrument": embeddings.instrument(model), "confidence": confidence}
     parts = []
     for bias, of_bias in words.pair_scores(read).groupby("bias", sort=False):
         groups = lexicons.groups(read.lexicon, str(bias))
         rows: list[Row] = []
         for key, units in claims.cells(of_bias, None):
             values = _values(units[units["reason"].isna()], groups, vectors)
-            named_cell = key | named | {"bias": bias}
-            rows += [named_cell | row for row in _rows(values, groups, confidence=confidence)]
-        parts.append(tables.estimates_and_units(rows, study=study, confidence=confidence))
+            rows += [key | row for row in _rows(values, groups, confidence=confidence)]
+        parts.append(tables.estimates_and_units(rows, bias=bias, **common))
     return claims.combine(parts, families=FAMILIES)
 
 

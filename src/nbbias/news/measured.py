@@ -257,13 +257,18 @@ def read_corpus(chosen: News) -> Corpus:
 def score_and_fit(whole: Corpus, chosen: News) -> Corpus:
     """Score the sentences of texts that were read and fit their topics, as parameters ask."""
     if "sentence" in chosen.levels:
-        whole = whole._replace(scored=score(whole.read, chosen))
+        by: dict[str, Any] = {"scorers": chosen.sentiment_scorers, "device": chosen.device}
+        by["toxicity_scorer"] = chosen.toxicity_scorer
+        whole = whole._replace(scored=scoring.score(whole.read, **by))
         if whole.second_texts is not None:
-            second = score(whole.second_texts, chosen, swapped=False)
+            second = scoring.score(whole.second_texts, **by, swapped=False)
             whole = whole._replace(scored_second=second)
     if "document" in chosen.levels:
         number = fits.number(whole.read, candidates=chosen.n_topics, seed=chosen.seed)
-        fitted = fit(whole.read, number, chosen) if number.n_topics else None
+        seeds = range(chosen.seed, chosen.seed + chosen.topic_fits)
+        how = chosen.association, chosen.residual_threshold, chosen.truncated_topics
+        fitting = fits.Fitting(number.n_topics, seeds, *how)
+        fitted = fits.fit(whole.read, number.tokens, fitting) if number.n_topics else None
         whole = whole._replace(number=number, fitted=fitted)
     return whole
 
@@ -273,29 +278,6 @@ def _read(chosen: News) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, Read]
     pairs = corpus.pair(originals, generations)
     lexicon = corpus.lexicon(chosen.biases, **chosen.lists())
     return originals, generations, pairs, corpus.annotate(pairs, lexicon=lexicon)
-
-
-def score(read: Read, chosen: News, *, swapped: bool = True) -> scoring.Scored:
-    """Score the sentences by the scorers that parameters name: `scoring.score`."""
-    return scoring.score(
-        read,
-        scorers=chosen.sentiment_scorers,
-        toxicity_scorer=chosen.toxicity_scorer,
-        device=chosen.device,
-        swapped=swapped,
-    )
-
-
-def fit(read: Read, number: fits.Number, chosen: News) -> fits.Fitted:
-    """Fit topics as parameters say: `fits.fit`."""
-    how = fits.Fitting(
-        number.n_topics,
-        range(chosen.seed, chosen.seed + chosen.topic_fits),
-        chosen.association,
-        chosen.residual_threshold,
-        chosen.truncated_topics,
-    )
-    return fits.fit(read, number.tokens, how)
 
 
 def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
@@ -310,39 +292,32 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     read, fitted = whole.read, whole.fitted
     levels = measure_levels(whole, chosen)
     scores = {name: level.scores for name, level in levels.items()}
-    results = Results(
-        **claims.combine_levels(levels),
-        terms=text.lexicons.term_counts(read.lexicon, read.matches),
-        coverage=corpus.coverage(read),
-        models_mixed=compare_models(scores, focus=chosen.focus, confidence=chosen.confidence),
-    )
+    found = claims.combine_levels(levels)
+    settings: dict[str, Any] = {"confidence": chosen.confidence}
+    found["terms"] = text.lexicons.term_counts(read.lexicon, read.matches)
+    found["coverage"] = corpus.coverage(read)
+    found["models_mixed"] = compare_models(scores, focus=chosen.focus, **settings)
     if "word" in scores:
-        changes = explored.without_each_term(scores["word"], read)
-        results = results._replace(without_each_term=changes)
+        found["without_each_term"] = explored.without_each_term(scores["word"], read)
     if whole.scored:
-        table, measured = scores["sentence"], whole.scored.measured
-        agreed = tone.agreement(table, measured, confidence=chosen.confidence)
-        results = results._replace(agreement=agreed)
+        found["agreement"] = tone.agreement(scores["sentence"], whole.scored.measured, **settings)
     if whole.number:
-        results = results._replace(numbers_of_topics=whole.number.tried)
+        found["numbers_of_topics"] = whole.number.tried
     if fitted:
-        results = results._replace(topics=fits.described(fitted))
+        found["topics"] = fits.described(fitted)
     if chosen.labels_path != NONE:
         sheet = labels.labelled(read, labels.read_sheet(chosen.labels_path))
-        accuracy = labels.accuracy(sheet, confidence=chosen.confidence)
-        results = results._replace(label_accuracy=accuracy)
+        found["label_accuracy"] = labels.accuracy(sheet, **settings)
     if chosen.originals_path == tables.SAMPLE:
-        results = results._replace(simulated=sample.compare_with_truth(results.estimates))
-    parts = [tables.Estimated(results.estimates, results.units)]
-    options: dict[str, Any] = {"device": chosen.device, "confidence": chosen.confidence}
-    options["model"] = chosen.embedding_model
+        found["simulated"] = sample.compare_with_truth(found["estimates"])
+    parts = [tables.Estimated(found["estimates"], found["units"])]
+    options = {"device": chosen.device, "model": chosen.embedding_model, **settings}
     if chosen.diversity:
         parts.append(diversity.estimate(read, **options))
     if chosen.discover:
-        result, shown = discovery.estimate(read, seed=chosen.seed, **options)
+        result, found["discovered"] = discovery.estimate(read, seed=chosen.seed, **options)
         parts.append(result)
-        results = results._replace(discovered=shown)
-    return results._replace(**claims.combine(parts)._asdict())
+    return Results(**found | claims.combine(parts)._asdict())
 
 
 def measure_levels(whole: Corpus, chosen: News, *, study: str = "news_bias") -> dict[str, Level]:
