@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nbbias.cogs import suite as cogs_suite
-from nbbias.tables import DataError, ParameterError
+from nbbias.tables import ParameterError
 
 SUITE = cogs_suite.load()
 
@@ -82,7 +82,7 @@ def test_an_axis_that_is_not_there_is_refused() -> None:
 def test_faults_of_a_file_are_named(tmp_path: Path, content: str, told: str) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(content)
-    with pytest.raises(DataError) as error:
+    with pytest.raises(ParameterError) as error:
         cogs_suite.load([path])
     assert told in str(error.value)
     assert "mine.yaml" in str(error.value)

@@ -28,7 +28,7 @@ from pydantic import (
 )
 
 from nbbias.params import read_yaml, validate
-from nbbias.tables import SAMPLE, DataError, ParameterError, closest_match, data_path, resolve
+from nbbias.tables import SAMPLE, ParameterError, closest_match, data_path, resolve
 
 #: What a recorded order of choices is joined by; no name may hold it.
 BAR = "|"
@@ -120,10 +120,9 @@ def load(paths: Sequence[str | Path] = (), *, axes: Iterable[str] | None = None)
 
     Raises
     ------
-    DataError
-        A file cannot be read or is no suite; every fault of it is named.
     ParameterError
-        An axis that is not in the suite.
+        A file cannot be read or is no suite (every fault of it is named), or an axis is not in the
+        suite.
     """
     whole: dict[str, Any] = _read(data_path("cogs/suite.yaml"))
     added: list[str] = []
@@ -133,10 +132,10 @@ def load(paths: Sequence[str | Path] = (), *, axes: Iterable[str] | None = None)
         additions = _read(path)
         for part, content in additions.items():
             if not isinstance(content, dict):
-                raise DataError(str(path), f"{part}: is not a mapping of names")
+                raise ParameterError(str(path), f"{part}: is not a mapping of names")
             whole[part] = {**whole.get(part, {}), **content}
         added += list(additions.get("axes", {}))
-    suite = _validated(whole, ", ".join(map(str, paths)) or "the shipped suite")
+    suite = validate(Suite, whole, where=", ".join(map(str, paths)) or "the shipped suite")
     papers = [name for name, axis in suite.axes.items() if axis.source == "paper"]
     names = list(dict.fromkeys([*papers, *added] if axes is None else axes))
     unknown = ", ".join(repr(name) for name in names if name not in suite.axes)
@@ -149,17 +148,10 @@ def _read(path: str | Path) -> dict[str, Any]:
     try:
         content = read_yaml(resolve(str(path)))
     except ParameterError as error:
-        raise DataError(str(path), error.breaches) from None
+        raise ParameterError(str(path), error.breaches) from None
     if not content:
-        raise DataError(str(path), "holds no suite: needs templates, axes, topics or tasks")
+        raise ParameterError(str(path), "holds no suite: needs templates, axes, topics or tasks")
     return content
-
-
-def _validated(content: dict[str, Any], where: str) -> Suite:
-    try:
-        return validate(Suite, content)
-    except ParameterError as error:
-        raise DataError(where, error.breaches) from None
 
 
 def prompts(suite: Suite) -> pd.DataFrame:
