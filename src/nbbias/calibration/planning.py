@@ -36,6 +36,7 @@ Claims = Annotated[
 ]
 Price = Annotated[float, Field(ge=0, le=100_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
+Excluded = Annotated[float, Field(ge=0, lt=1)]
 Within = Annotated[float, Field(gt=0, lt=1)]
 Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
 
@@ -47,7 +48,7 @@ class Plan(BaseModel):
 
     #: The study's claim that is planned, and what N counts.
     statistic: ClassVar[str] = ""
-    unit: ClassVar[str] = ""
+    unit: ClassVar[str] = "articles"
     #: What `power_at` is called: power of a test, or assurance of an interval's width.
     criterion: ClassVar[str] = "power"
 
@@ -62,7 +63,7 @@ class Plan(BaseModel):
     confidence: float = Field(
         stats.CONFIDENCE, gt=0.5, lt=1, description="1 minus α of the family of tests"
     )
-    claims: Claims = 1
+    claims: Claims = 3
 
     @model_validator(mode="after")
     def _has_effect(self) -> Self:
@@ -144,7 +145,7 @@ class Mean(Asking):
 
     sd: float = Field(0.2, gt=0, le=1000, description="standard deviation of units, one answer")
     model_correlation: Share = Field(0.4, description="correlation of two models' values of a unit")
-    excluded: float = Field(0.0, ge=0, lt=1, description="units without a value")
+    excluded: Excluded = Field(0.0, description="units without a value")
 
     def power_at(self, n: int) -> float:
         """Return the power of the t test over the units that have a value, as that of F = t²."""
@@ -174,19 +175,15 @@ class NewsWords(Mean):
     """
 
     statistic: ClassVar[str] = "word share_difference"
-    unit: ClassVar[str] = "articles"
 
     effect: float = Field(-0.1, gt=-1, lt=1, description="difference of the group's share")
-    claims: Claims = 3
     sd: float = Field(
         0.25, gt=0, le=1, description="standard deviation of differences (0.11 to 0.26)"
     )
     model_correlation: Share = Field(
         0.7, description="correlation of two models' differences on an article"
     )
-    excluded: float = Field(
-        0.43, ge=0, lt=1, description="articles of which a text has no group words"
-    )
+    excluded: Excluded = Field(0.43, description="articles of which a text has no group words")
 
 
 class NewsTone(Mean):
@@ -197,14 +194,10 @@ class NewsTone(Mean):
     """
 
     statistic: ClassVar[str] = "sentiment difference_beyond_neutral"
-    unit: ClassVar[str] = "articles"
 
     effect: float = Field(-0.1, ge=-2, le=2, description="difference of sentiment, from -1 to 1")
-    claims: Claims = 3
     sd: float = Field(0.21, gt=0, le=2, description="standard deviation of shifts (VADER: 0.38)")
-    excluded: float = Field(
-        0.55, ge=0, lt=1, description="pairs without such sentences (Black: 0.96)"
-    )
+    excluded: Excluded = Field(0.55, description="pairs without such sentences (Black: 0.96)")
 
 
 # --- biased prompts ---------------------------------------------------------------------------
@@ -218,24 +211,20 @@ class PromptWords(Mean):
     """
 
     statistic: ClassVar[str] = "word share_difference_change"
-    unit: ClassVar[str] = "articles"
     prompts: ClassVar[int] = 2
 
     effect: float = Field(-0.1, ge=-1, le=1, description="change of share, biased minus neutral")
-    claims: Claims = 3
     sd: float = Field(0.26, gt=0, le=2, description="standard deviation of changes (0.23 to 0.30)")
-    excluded: float = Field(0.3, ge=0, lt=1, description="articles without group words")
+    excluded: Excluded = Field(0.3, description="articles without group words")
 
 
 class PromptRefusals(Asking):
     """Articles for a change in how often a model refuses, biased minus neutral prompt."""
 
     statistic: ClassVar[str] = "refusal refusal_rate_change"
-    unit: ClassVar[str] = "articles"
     prompts: ClassVar[int] = 2
 
     effect: float = Field(0.05, gt=-1, lt=1, description="change of the refusal rate")
-    claims: Claims = 3
     opposite: float = Field(
         0.018, ge=0, lt=0.5, description="articles on which refusal changes the other way"
     )
@@ -251,6 +240,8 @@ class PromptRefusals(Asking):
 
 class Spread(Asking):
     """A standard deviation over identities, of several axes; tasks and themes are random."""
+
+    unit: ClassVar[str] = "tasks × themes"
 
     identities: int = Field(3, ge=2, le=50, description="identities of the axis")
     axes: int = Field(3, ge=1, le=50, description="axes, in one family with the models")
@@ -303,7 +294,6 @@ class Rbs(Spread):
     """
 
     statistic: ClassVar[str] = "rbs rbs"
-    unit: ClassVar[str] = "tasks × themes"
 
     effect: float = Field(0.02, gt=0, le=1, description="the score (printed: 0.014 to 0.041)")
     sd: float = Field(0.1, gt=0, le=2, description="standard deviation of a distance within units")
@@ -327,7 +317,6 @@ class Abs(Spread):
     """
 
     statistic: ClassVar[str] = "abs abs"
-    unit: ClassVar[str] = "tasks × themes"
 
     effect: float = Field(0.1, gt=0, le=0.5, description="the score: the spread of shares chosen")
     orders: int = Field(6, ge=1, le=1000, description="orders in which a judge sees the texts")
@@ -397,7 +386,6 @@ class Accuracy(Plan):
         0.075, gt=0, lt=0.5, description="texts on which only the worse of the two is right"
     )
     test_share: Within = Field(0.3, description="texts that are held out of training")
-    claims: Claims = 3
 
     def power_at(self, n: int) -> float:
         """Return the power of McNemar's test with continuity correction on the held-out texts."""
@@ -416,6 +404,7 @@ class Level(Plan):
     criterion: ClassVar[str] = "assurance"
 
     effect: float = Field(0.15, gt=0, lt=1, description="width of the interval")
+    claims: Claims = 1
     answers: int = Field(1000, ge=1, le=10_000_000, description="answers that are classified")
     level: Within = Field(0.15, description="share of the answers that people would call biased")
     recall: Share = Field(0.7, description="share of those that the classifier flags")
