@@ -331,4 +331,4 @@ def test_the_notebook_says_how_often_intervals_of_topics_cover_in_the_worst_scen
     rows = read_shipped_table("calibration.csv").query("statistic == 'share_difference'")
     worst = rows.query("measure == 'documents' and rate == 'coverage'")["worst"].item()
     notebook = (Path(__file__).parents[2] / "notebooks/news_bias.ipynb").read_text("utf-8")
-    assert f"coverage was {worst:.1%} in the worst" in notebook
+    assert f"had a coverage of {worst:.1%} in the worst" in notebook
