@@ -163,6 +163,7 @@ def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
         ("Difference (a)", ".600", True),
     ]
     assert "Holm's method over both tests" in text
+    assert "computed at 97.5%" in text and "\\" not in text  # a note is text, not Markdown
     rows, _ = cells(declared(table, SHE | {"smallest_effect": 0.03}))
     assert "within or beyond" in rows[0][-2]
 

@@ -12,7 +12,7 @@ from IPython.display import HTML
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim, match_claim
 from nbbias.reading import names, significance
-from nbbias.reading.prose import render
+from nbbias.reading.prose import render, render_plain
 from nbbias.reading.tables import labelled, show
 from nbbias.tables import ESTIMATE_KEYS, UNIT_KEYS, UNTESTABLE
 
@@ -214,7 +214,7 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     counts["mde"] = bool(shown["mde"].notna().any())
     level = rows["confidence_selected"].max()
     counts |= {"selected": level if level > 0 else 0, "rows": len(rows), "shown": len(shown)}
-    note = render("claims.claims_note", **counts, zero=bool(shown["null"].fillna(0).eq(0).all()))
+    note = render_plain("claims.claims_note", **counts, zero=shown["null"].fillna(0).eq(0).all())
     headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["label"].to_list(), note=note, labels=headings, gap="")
     mde = [names.quantity(row, "mde") for row in shown.to_dict("records")]
