@@ -362,10 +362,9 @@ def read_labels(
         return people._replace(labels=people.labels.join(rounds, on="text_id"))
     if "simulated_bias" not in answers:
         return None
-    ids = levels.draw_sample(answers, size=60, seed=seed)["text_id"]
-    truth = dict(zip(answers["text_id"], answers["simulated_bias"], strict=True))
-    biased = ids.map(truth).astype("boolean")
-    return levels.HumanLabels(pd.DataFrame({"text_id": ids, "biased": biased}), True)
+    truth = answers[["text_id"]].assign(biased=answers["simulated_bias"].astype("boolean"))
+    drawn_ids = levels.draw_sample(answers, size=60, seed=seed)[["text_id"]]
+    return levels.HumanLabels(drawn_ids.merge(truth), True)
 
 
 def draw_sheet(answers: pd.DataFrame, path: Path, *, size: int, seed: int) -> pd.DataFrame:

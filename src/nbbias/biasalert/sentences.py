@@ -77,8 +77,8 @@ def _estimates(rows: pd.DataFrame, *, unit: str, null: str) -> list[str]:
     sentences = []
     for row in rows.to_dict("records"):
         subject = ", ".join([prose.capitalize(names.measure(row)), *names.details(row, keys=_KEYS)])
-        options = {"subject": escape(f"{subject}:"), "unit": unit, "null": null}
-        sentences.append(estimate_sentence(row, **options))
+        subject = escape(f"{subject}:")
+        sentences.append(estimate_sentence(row, subject=subject, unit=unit, null=null))
     return sentences
 
 

@@ -54,10 +54,8 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     if statistics:
         subset = subset[subset["statistic"].isin(statistics)]
     if name in ("scores", "differences", "by_type", "errors"):  # the leading judge is the last
-        order = {statistic: at for at, statistic in enumerate(subset["statistic"].unique())}
-        subset = subset.iloc[::-1].sort_values(
-            "statistic", key=lambda names: names.map(order), kind="stable"
-        )
+        parts = [part[::-1] for _, part in subset.groupby("statistic", sort=False)]
+        subset = pd.concat(parts or [subset])
     if "evaluator" in keys:
         subset = subset.assign(evaluator=subset["evaluator"].map(names.judge, na_action="ignore"))
     shown = readable(subset, list(keys), rows=None, words=("biasalert", name))

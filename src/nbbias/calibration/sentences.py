@@ -23,8 +23,12 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     ['CoGS: Affinity Bias Score of texts in one order']
     """
     studies = rows["source"].astype("str").map(names.study)
+    return (studies + ": " + _named(rows)).astype("str")
+
+
+def _named(rows: pd.DataFrame) -> pd.Series:
     named = [names.calibrated(*key) for key in rows[_KEYS].astype(str).to_numpy()]
-    return (studies + ": " + pd.Series(named, rows.index)).astype("str")
+    return pd.Series(named, rows.index, dtype="str")
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -63,12 +67,9 @@ def _adequate(rows: pd.DataFrame) -> str:
 
 
 def _short_names(rows: pd.DataFrame) -> list[str]:
-    named = dict.fromkeys(names.calibrated(*key) for key in rows[_KEYS].astype(str).to_numpy())
-    return [
-        name
-        for name in named
-        if not any(name.startswith((f"{other} ", f"{other}: ")) for other in named)
-    ]
+    named = _named(rows).unique()
+    variants = tuple(name + end for name in named for end in (" ", ": "))
+    return [name for name in named if not name.startswith(variants)]
 
 
 def _detected(power: pd.DataFrame) -> str:
@@ -76,8 +77,7 @@ def _detected(power: pd.DataFrame) -> str:
     table = _common(power).rename(columns=_POWER_KEYS)
     exact = table[table["effect"].notna() & (table["power_smallest"] < POWER)]
     named = _short_names(exact[exact["n"] == exact["n"].min()])
-    keys = exact[_KEYS].astype(str).to_numpy()
-    exact = exact[[names.calibrated(*key) in named for key in keys]]
+    exact = exact[_named(exact).isin(named)]
     found = [(n, part["effect"].agg(["min", "max"]).to_list()) for n, part in exact.groupby("n")]
     undetected = [n for n, part in table.groupby("n") if part["power_largest"].max() < POWER]
     return prose.render("calibration.detected", undetected=undetected, names=named, found=found)
@@ -91,8 +91,7 @@ def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
     ends = lowest[["worst", "worst_low", "worst_high"]].add(lowest["confidence"], axis=0)
     lowest = lowest.assign(estimate=ends["worst"], ci_low=ends["worst_low"])
     lowest = lowest.assign(ci_high=ends["worst_high"], n=lowest["worst_n"], statistic="coverage")
-    short = [names.calibrated(*key) for key in lowest[_KEYS].astype(str).to_numpy()]
-    lowest = lowest.assign(short=short, fails=lowest["verdict"].isin(FAILS))
+    lowest = lowest.assign(short=_named(lowest), fails=lowest["verdict"].isin(FAILS))
     named = lowest.to_dict("records")
     return lowest.assign(name=[prose.render_plain("calibration.lowest", row=row) for row in named])
 

@@ -73,9 +73,8 @@ def watch(runs: Path, anchors: Path | None = None, *, margin: float | None = Non
         is a mean over units, or the anchors differ among runs or share no units with the runs.
     """
     whole, remarks = _read(runs)
-    earlier = [whole[:number] for number in range(len(whole))]
     again = [
-        any(changes.recorded_answers(old, run) for old in earlier[i]) for i, run in enumerate(whole)
+        any(changes.recorded_answers(old, run) for old in whole[:n]) for n, run in enumerate(whole)
     ]
     series = [run for run, same in zip(whole, again, strict=True) if not same]
     if len(series) < 2:
@@ -187,9 +186,8 @@ def _claims(run: changes.Run, *, where: str) -> tuple[pd.DataFrame, list[str]]:
     tested = rows["key"].isin(list(run.units))
     if not tested.any():
         raise NbbiasError(where, f"declares no claim that is a mean over {run.study.called}")
-    return rows.loc[tested, ["measure", "statistic", "key", "name", "smallest_effect"]], rows.loc[
-        ~tested, "name"
-    ].to_list()
+    columns = ["measure", "statistic", "key", "name", "smallest_effect"]
+    return rows.loc[tested, columns], rows.loc[~tested, "name"].to_list()
 
 
 def _values(runs: Sequence[changes.Run | None], key: changes.Key) -> pd.DataFrame:

@@ -211,9 +211,7 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     title = phrases.heading(rows, what=differ, none=none, untested=untested, most=2)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of="articles")
-    if len(order) > _PANELS:
-        differ = leading["panel"].isin(order[_PANELS:]).any()
-        caption += " " + prose.render_plain(
-            "figures.left_out", n=len(order) - _PANELS, differ=differ
-        )
+    if rest := order[_PANELS:]:
+        differ = leading["panel"].isin(rest).any()
+        caption += " " + prose.render_plain("figures.left_out", n=len(rest), differ=differ)
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)

@@ -397,10 +397,8 @@ def summarize(
     if rest := [part for part in tested if significance.significant(part).empty]:
         last.append(_not_significant(rest, whole, sizes=not (sentences and simulated)))
     if not tested:
-        n, never = (
-            whole.get("n", pd.Series([0])).max(),
-            whole[significance.never_significant(whole)],
-        )
+        n = whole.get("n", pd.Series([0])).max()
+        never = whole[significance.never_significant(whole)]
         few = n if n == 1 or (len(never) and never["n"].max() == n) else 0
         reason = commonest_reason(never if few and len(never) else whole)
         values = {"reference": Markup(reference), "reason": reason, "unit": unit}

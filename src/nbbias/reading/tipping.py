@@ -75,12 +75,9 @@ def tipping_points(
     >>> points[["error", "tipping_point", "measured"]].to_numpy().tolist()
     [['scorer bias', -0.1, nan]]
     """
-    significant = significance.significant(claims)[::-1]
-    significant = significant[
-        (significant["study"] != "calibration") & significant["ci_low"].notna()
-    ]
+    claims = claims[(claims["study"] != "calibration") & claims["ci_low"].notna()]
     rows = []
-    for row in significant.to_dict("records"):
+    for row in significance.significant(claims)[::-1].to_dict("records"):
         confidence = row.get("confidence_selected", row["confidence"])
         if row["measure"] == "word" and row["statistic"] in _SHARES and scores is not None:
             errors = [_recall(row, scores, label_accuracy, confidence)]

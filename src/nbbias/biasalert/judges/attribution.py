@@ -102,15 +102,14 @@ def attribute_texts(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -
         `text_id`, `bias_type`, `group`, `attribute`; missing where neither the text nor its
         evidence says.
     """
-    nearest: Mapping[str, tuple[str | None, ...]] = {}
+    nearest: dict[Any, list[Any]] = {}
     if evidence is not None:
-        first = nearest_used(evidence)[COLUMNS[1:]]
-        nearest = dict(zip(first.index, first.itertuples(index=False), strict=True))
+        nearest = nearest_used(evidence)[COLUMNS[1:]].T.to_dict("list")
     rows = []
     for row in texts.itertuples():
         text = row.text[:_READ] if isinstance(row.text, str) else ""
         mention = target(text)
-        near = nearest.get(str(row.text_id), (None, None, None))
+        near = nearest.get(str(row.text_id), [None, None, None])
         kind, group = (mention.bias_type, mention.group) if mention else near[:2]
         rows.append((str(row.text_id), kind, group, attribute(text, mention) or near[2]))
     return pd.DataFrame(rows, columns=COLUMNS).astype("str")

@@ -137,9 +137,8 @@ def build(
         & ~stated.isin(list(types())),
         "of no type, and names no group that is known": rows["bias_type"].isna(),
     }
-    reason = pd.Series(None, index=rows.index, dtype=object)
-    for name, flags in unusable.items():
-        reason = reason.mask(reason.isna() & flags, name)
+    none = pd.Series(None, index=rows.index, dtype=object)
+    reason = none.case_when([(flags, name) for name, flags in unusable.items()])
     usable = reason.isna()
     reason = reason.mask(usable & rows.where(usable).duplicated("entry_id"), "said before")
     knowledge = rows.loc[reason.isna(), COLUMNS].reset_index(drop=True).astype("str")
