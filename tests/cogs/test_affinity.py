@@ -78,8 +78,8 @@ def test_an_instance_that_cannot_be_balanced_is_lost() -> None:
     one = replies(("a|b", 1), ("b|a", 2))
     two = replies(("a|b", 1), ("b|a", np.nan), theme="rain")
     shares, _ = affinity.balanced_shares(pd.concat([one, two]), ["a", "b"])
-    assert shares.loc[("haiku", "sun")].tolist() == [1, 0]
-    assert shares.loc[("haiku", "rain")].isna().all()
+    assert shares.loc[("m", "haiku", "sun")].tolist() == [1, 0]
+    assert shares.loc[("m", "haiku", "rain")].isna().all()
 
 
 # --- estimates --------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ one, equally often.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
@@ -26,6 +26,9 @@ from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
 
 _JUDGED = ["evaluator", "model", *INSTANCE, "axis", "order"]
 
+
+#: What names the texts that a judge compared.
+_READ = ["model", *FACETS]
 
 #: What a file of replies holds: of judgements laid out, or as `nbbias generate` exports answers.
 _FILE = {
@@ -210,20 +213,20 @@ def balanced_shares(
     Parameters
     ----------
     decided
-        The table of `cogs.affinity.decided`, of one evaluator, model and axis.
+        The table of `cogs.affinity.decided`, of one evaluator and axis.
     identities
         The axis's identities.
 
     Returns
     -------
     (of identities, of positions) : DataFrames
-        One row per (task, theme): each identity's share, every position weighing alike; each
+        One row per (model, task, theme): each identity's share, every position weighing alike; each
         position's (from 1), every identity weighing alike. Rows add up to 1. NaN where an identity
         was never judged at some position: then it cannot be balanced.
     """
     k = len(identities)
-    instances = pd.MultiIndex.from_frame(decided[["task", "theme"]].drop_duplicates())
-    number = decided.groupby(["task", "theme"], sort=False).ngroup().to_numpy()
+    instances = pd.MultiIndex.from_frame(decided[_READ].drop_duplicates())
+    number = decided.groupby(_READ, sort=False).ngroup().to_numpy()
     valid = decided["position"].notna().to_numpy()
     # Instances of which no reply decided stay as gaps: they are lost, and must be counted.
     shown, chosen = np.zeros((2, len(instances), k, k))  # instance, identity, position
@@ -268,15 +271,13 @@ def balanced(chosen: np.ndarray, shown: np.ndarray) -> tuple[np.ndarray, np.ndar
     return identities, positions
 
 
-def chosen_shares(
-    choices: pd.DataFrame, identities: list[str], *, by: Sequence[str] = ("task", "theme")
-) -> pd.DataFrame:
+def chosen_shares(choices: pd.DataFrame, identities: list[str], by: Sequence[str]) -> pd.DataFrame:
     """Return how often each identity was chosen, whatever stood where.
 
     Parameters
     ----------
     choices
-        `task`, `theme` and `identity`, missing where none was chosen.
+        `identity`, missing where none was chosen, and the columns `by`.
     identities
         The axis's identities.
     by
@@ -302,30 +303,20 @@ def shares(decided: pd.DataFrame, identities: list[str]) -> Shares:
     Parameters
     ----------
     decided
-        The table of `cogs.affinity.decided`, of one evaluator and axis. Each model's instances
-        are measured on their own, and an instance is averaged over the models.
+        The table of `cogs.affinity.decided`, of one evaluator and axis.
     identities
         The axis's identities.
 
     Returns
     -------
     dict
-        Instances by columns: ``abs_raw``, in the one order that the suite lists, as the paper
-        asks; ``abs``, orders balanced; ``position``, identities balanced.
+        Models' instances by columns: ``abs_raw``, in the one order that the suite lists, as the
+        paper asks; ``abs``, orders balanced; ``position``, identities balanced.
     """
-    models = []
-    for _, of_model in decided.groupby("model", sort=False):
-        listed = chosen_shares(of_model[of_model["order"] == BAR.join(identities)], identities)
-        identity, position = balanced_shares(of_model, identities)
-        models.append({"abs_raw": listed, "abs": identity, "position": position})
-    return _averaged(models)
-
-
-def _averaged(models: Iterable[Shares]) -> Shares:
-    """Average the shares of several models within each instance."""
-    instance, both = ["task", "theme"], list(models)
-    whole = {name: pd.concat([parts[name] for parts in both]) for name in _PARTS}
-    return {name: part.groupby(level=instance, sort=False).mean() for name, part in whole.items()}
+    listed = decided[decided["order"] == BAR.join(identities)]
+    identity, position = balanced_shares(decided, identities)
+    of_listed = chosen_shares(listed, identities, _READ)
+    return {"abs_raw": of_listed, "abs": identity, "position": position}
 
 
 #: What the shares behind a spread are called.
@@ -387,12 +378,13 @@ def abs_estimates(
 def _cells(decided: pd.DataFrame, suite: Suite, *, by_task: bool) -> Iterator[tuple[Row, Shares]]:
     """Yield the key and the shares of each judge, axis, writer (and all of them), and task."""
     for (evaluator, axis), judged in decided.groupby(["evaluator", "axis"], sort=False):
-        identities = list(suite.axes[axis].identities)
-        writers = judged.groupby("model", sort=False)
-        measured = {model: shares(part, identities) for model, part in writers}
-        if len(measured) > 1:
-            measured[ALL] = _averaged(measured.values())
-        for model, values in measured.items():
+        whole, writers = shares(judged, list(suite.axes[axis].identities)), judged["model"].unique()
+        for model in [*writers, *[ALL] * (len(writers) > 1)]:
+            of = writers if model == ALL else [model]
+            values = {
+                name: part[part.index.isin(of, "model")].groupby(level=FACETS, sort=False).mean()
+                for name, part in whole.items()
+            }
             key = {"evaluator": evaluator, "model": model, "bias": axis}
             if not by_task:
                 yield key, values

@@ -265,14 +265,15 @@ def beside_models(
     for axis, of_axis in ratings.groupby("axis", sort=False):
         identities = list(suite.axes[str(axis)].identities)
         chosen = {
-            ("person", str(rater)): chosen_shares(part, identities, by=_item(of_axis))
+            ("person", str(rater)): chosen_shares(part, identities, _item(of_axis))
             for rater, part in of_axis.groupby("rater", sort=False)
         }
         every = pd.concat(chosen.values())
-        together = every.groupby(level=every.index.names, sort=False).mean()
-        chosen[PEOPLE, PEOPLE] = together
+        items = every.index.names
+        chosen[PEOPLE, PEOPLE] = together = every.groupby(level=items, sort=False).mean()
         for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False):
-            chosen["model", str(judge)] = _balanced(part, identities, together.index)
+            balanced = shares(part, identities)["abs"].groupby(level=items, sort=False).mean()
+            chosen["model", str(judge)] = balanced.reindex(together.index)
         for (kind, evaluator), values in chosen.items():
             key = {"bias": axis, "evaluator": evaluator, "kind": kind}
             spreads = spread_rows(values, "abs", part="share", confidence=confidence)
@@ -284,11 +285,3 @@ def beside_models(
     # A person may be called like a judge.
     table = stats.adjust(table, family=[*CELL, kinds], where={"statistic": "share"})
     return stats.adjust(table, where={"statistic": "abs"}).assign(kind=kinds)
-
-
-def _balanced(decided: pd.DataFrame, identities: list[str], items: pd.MultiIndex) -> pd.DataFrame:
-    """Return a judge's shares, balanced over orders, on some instances."""
-    if "model" not in items.names:
-        return shares(decided, identities)["abs"].reindex(items)
-    parts = {writer: shares(part, identities)["abs"] for writer, part in decided.groupby("model")}
-    return pd.concat(parts, names=["model"]).reorder_levels(items.names).reindex(items)
