@@ -184,9 +184,9 @@ def _measure(chosen: Cogs) -> Results:
     answers = rbs.read_answers(chosen.answers_path, suite=suite)
     model, device = chosen.embedding_model, chosen.device
     estimated = [tables.Estimated(tables.estimates([], study="cogs"), pd.DataFrame())]
-    distances = visibility = losses = choices = None
+    found: dict[str, Any] = dict.fromkeys(Results._fields)
     if "rbs" in chosen.parts:
-        distances = rbs.distances(answers, model=model, device=device)
+        found["distances"] = distances = rbs.distances(answers, model=model, device=device)
         unnamed = visible.mask(answers)
         estimated += [rbs.rbs(distances, by_task=split, **options) for split in (False, True)]
         silent = rbs.distances(unnamed, model=model, device=device)
@@ -197,26 +197,20 @@ def _measure(chosen: Cogs) -> Results:
         estimated.append(diversity.estimate(unlike, **options))
     if "visibility" in chosen.parts:
         levels = visible.levels(answers, suite, model=model)
-        visibility = visible.visibility(levels, answers, confidence=chosen.confidence)
-    prompts = affinity.evaluation_prompts(answers, suite)
+        found["visibility"] = visible.visibility(levels, answers, confidence=chosen.confidence)
+    found["judge_prompts"] = prompts = affinity.evaluation_prompts(answers, suite)
     if "abs" in chosen.parts:
         path = chosen.judgements_path
         decided = affinity.decided(affinity.read_judgements(path, suite=suite, prompts=prompts))
-        losses = affinity.losses(decided)
+        found["judgement_losses"] = affinity.losses(decided)
         for split in (False, True):
             estimated.append(affinity.abs_estimates(decided, suite, by_task=split, **options))
     if "people" in chosen.parts:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
         agreement = people.agreement(ratings, inference=inference, facets=chosen.random_facets)
         estimated.append(tables.Estimated(agreement, pd.DataFrame()))
-        choices = people.beside_models(ratings, decided, suite, confidence=chosen.confidence)
+        found["people"] = people.beside_models(
+            ratings, decided, suite, confidence=chosen.confidence
+        )
     estimates, units = (pd.concat(part, ignore_index=True) for part in zip(*estimated, strict=True))
-    return Results(
-        estimates=estimates,
-        units=units,
-        distances=distances,
-        visibility=visibility,
-        judge_prompts=prompts,
-        judgement_losses=losses,
-        people=choices,
-    )
+    return Results(**found | {"estimates": estimates, "units": units})

@@ -162,13 +162,11 @@ def agreement(
     for axis, of_axis in ratings.groupby("axis", sort=False):
         wide = of_axis.pivot(index=_item(of_axis), columns="rater", values="identity")
         codes, _ = pd.factorize(wide.to_numpy(object).ravel())
-        codes = np.where(codes < 0, np.nan, codes).reshape(wide.shape)
-        rated = (~np.isnan(codes)).sum(axis=1)
+        coded = np.where(codes < 0, np.nan, codes).reshape(wide.shape)
         for statistic, coefficient in _COEFFICIENTS.items():
-            enough = codes.shape[1] if statistic == "fleiss_kappa" else 2
-            n = int((rated >= enough).sum())
-            lost = {"n": n, "n_lost": len(codes) - n}
-            items = pd.DataFrame(codes, wide.index)[rated >= enough]
+            enough = wide.shape[1] if statistic == "fleiss_kappa" else 2
+            items = pd.DataFrame(coded, wide.index).dropna(thresh=enough)
+            lost = {"n": len(items), "n_lost": len(wide) - len(items)}
             estimate = _agreement(items, coefficient, inference, facets)
             rows.append({"bias": axis, "statistic": statistic, **lost, **estimate})
     table = tables.estimates(

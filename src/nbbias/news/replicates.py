@@ -116,11 +116,7 @@ def references(
     confidence = inference.confidence
     for bias, of_bias in scores.groupby("bias", sort=False):
         texts = distance.texts(read, str(bias))
-        further = (
-            None
-            if second_texts is None
-            else (second_texts.pairs, distance.texts(second_texts, str(bias)))
-        )
+        further = second_texts and (second_texts.pairs, distance.texts(second_texts, str(bias)))
         first = of_bias[of_bias["instrument"] == distance.columns[0]["instrument"]]
         for cell, articles in stories(first, read.pairs, texts, further):
             permuted = permute(articles, distance, inference)

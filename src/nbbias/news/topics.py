@@ -76,9 +76,7 @@ def level(
     result = shares.estimate(
         scores, pooling=lambda _: POOLING, lexicon=read.lexicon, inference=inference, study=study
     )
-    further = (
-        None if second_texts is None else pair_scores(second_texts, _of_texts(fitted, second_texts))
-    )
+    further = second_texts and pair_scores(second_texts, _of_texts(fitted, second_texts))
     references = replicated(
         result.estimates, scores, further, lexicon=read.lexicon, confidence=inference.confidence
     )
@@ -289,11 +287,8 @@ def _beyond_replicates(
     between, human, model = (
         _apart(*sides) for sides in ((answers, humans), (humans, humans), (answers, answers))
     )
-    for kind, alike in (
-        (replicates.BOTH, (human + model) / 2),
-        (replicates.ORIGINALS, human),
-        (replicates.ANSWERS, model),
-    ):
+    alikes = (human + model) / 2, human, model
+    for kind, alike in zip(replicates.KINDS, alikes, strict=True):
         excess = (between - alike).dropna()
         if excess.index.get_level_values("article_id").nunique() >= enough:
             return kind, excess.unstack("seed")
