@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -13,14 +13,6 @@ from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.params import NONE
 from nbbias.tables import SAMPLE
 from nbbias.text import embeddings, toxicity
-
-if TYPE_CHECKING:
-    Judge = str
-    Wording = str
-    Part = str
-else:
-    Judge = Literal[tuple(JUDGES)]
-    Wording, Part = Literal[WORDINGS], Literal[PARTS]
 
 
 class Biasalert(params.Parameters):
@@ -77,18 +69,18 @@ class Biasalert(params.Parameters):
         description="whether a guard is tried on labelled answers: the last trained one of judges "
         "stops each at the first sentence that it flags (tables/guarded)",
     )
-    judges: params.Distinct[Judge] = Field(
+    judges: params.Distinct[Literal[tuple(JUDGES)]] = Field(  # type: ignore[valid-type]
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
         description="judges: "
         + ", ".join(f"{name} ({note})" for name, note in JUDGES.describe(lambda j: j.help).items()),
     )
-    prompt: Wording = Field(
+    prompt: Literal[WORDINGS] = Field(  # type: ignore[valid-type]
         "ours",
         description="wording of the prompt for language models: ours, or fan2024, that of the "
         "paper's Table 8",
     )
-    prompt_parts: params.Distinct[Part] = Field(
+    prompt_parts: params.Distinct[Literal[PARTS]] = Field(  # type: ignore[valid-type]
         list(PARTS),
         description="parts of that prompt: retrieval (the evidence), steps, demonstrations; a run "
         "without one of them is an ablation, as in the paper's Table 2",
