@@ -85,9 +85,8 @@ def estimates(
     """
     scored = score_judgements(judgements)[["text_id", "judge", "instrument", "flagged", "score"]]
     rows: list[Row] = []
-    for (judge, instrument), part in checked.merge(scored, on="text_id").groupby(
-        ["judge", "instrument"], sort=False
-    ):
+    both = checked.merge(scored, on="text_id")
+    for (judge, instrument), part in both.groupby(["judge", "instrument"], sort=False):
         key: Row = {"judge": judge, "instrument": instrument}
         rows += [key | row for row in _errors(part, confidence)]
     table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)

@@ -29,6 +29,12 @@ Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
 #: Columns of a judgement that the record of a stop holds.
 _NAMED = ("bias_type", "group", "attribute", "explanation", "evidence_ids")
 
+#: The record of a stream that was not stopped.
+_RECORD = {
+    **{"judge": "", "stopped": False, "reason": None, **dict.fromkeys(_NAMED)},
+    **{"withheld": "", "judged": 0, "without_verdict": 0},
+}
+
 #: Characters after which text without an end of a sentence is cut all the same.
 LONGEST = 1000
 
@@ -58,12 +64,7 @@ class Guarded:
     retrieve: Retrieve | None = None
     context: int = 1
     text: str = ""
-    record: dict[str, Any] = field(
-        default_factory=lambda: {
-            **{"judge": "", "stopped": False, "reason": None, **dict.fromkeys(_NAMED)},
-            **{"withheld": "", "judged": 0, "without_verdict": 0},
-        }
-    )
+    record: dict[str, Any] = field(default_factory=_RECORD.copy)
 
     def __post_init__(self) -> None:
         if self.context < 0:  # below -1 no sentence would be judged
@@ -213,7 +214,7 @@ def guard_texts(
         for stream in streams
     ]
     rows = [{"let_through": "".join(answer), **answer.record} for answer in guarded]
-    columns = ["let_through", *Guarded([], judge).record]
+    columns = ["let_through", *_RECORD]
     records = pd.DataFrame(rows, columns=columns, index=texts.index)
     return texts.drop(columns=columns, errors="ignore").join(records)
 

@@ -185,8 +185,8 @@ def estimates(
     """
     table, rows = join(answers, judgements, people), []
     first = None if people is None else people.first_round()
-    for (judge, model, instrument), subset in table.groupby(_KEYS, sort=False):
-        key: Row = {"judge": judge, "model": model, "instrument": instrument}
+    for values, subset in table.groupby(_KEYS, sort=False):
+        key: Row = dict(zip(_KEYS, values, strict=True))
         rows += [key | row for row in _model_rows(subset, people, confidence)]
     table = table if first is people else join(answers, judgements, first)
     labelled = table[table["label"].notna()]

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binom, binomtest
+from scipy.stats import binom
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import least_p, require_one_row, score_judgements, tabulate
+from nbbias.biasalert.detection import require_one_row, score_judgements, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import ContractError
 
@@ -170,8 +170,8 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
     share |= {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}
     untied = higher[higher != 0.5]
     if len(untied):
-        p = binomtest(int(untied.sum()), len(untied)).pvalue
-        share |= {"p_value": p, "p_least": least_p(len(untied))}
+        chance = binom(len(untied), 0.5).pmf(np.arange(len(untied) + 1))
+        share |= stats.exact_p(chance, int(untied.sum()))
     ties = len(higher) - len(untied)
     return [*rows, share | _swap_range(ties / 2, len(untied), len(higher), confidence)]
 

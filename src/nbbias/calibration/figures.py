@@ -69,10 +69,7 @@ def sound(rows: pd.DataFrame) -> Drawn:
     places = drawn[["panel"]].drop_duplicates().merge(drawn[["cell"]].drop_duplicates(), "cross")
     drawn = places.merge(drawn, "left", on=["panel", "cell"])
 
-    def axis(part: pd.DataFrame) -> str:
-        return f"{part['panel'].iloc[0]}, % of simulated studies"
-
-    figure = figures.claims(drawn, axis, draw=_draw_limit, words={"missing": "–"})
+    figure = figures.claims(drawn, draw=_draw_limit, words={"missing": "–"})
     return Drawn(
         figure,
         table,
@@ -108,7 +105,8 @@ def _draw_level(part: pd.DataFrame, ax: Axes, name: str = "worst scenario") -> N
 
 
 def _draw_limit(part: pd.DataFrame, ax: Axes) -> None:
-    """Draw where the limits of adequate measures are."""
+    """Draw where the limits of adequate measures are, and name the axis."""
+    ax.set_xlabel(f"{part['panel'].iloc[0]}, % of simulated studies")
     _draw_level(part, ax, "limit in the worst scenario")
     level = 100 * nominal(part).mean()
     ends = (0, 2 * level) if level < 50 else (2 * level - 100, 100)

@@ -97,13 +97,9 @@ def fit(
         name: make(name, training) for name in progress(list(names), "judges")
     }
     for name, path in (replies_paths or {}).items():
-        form: dict[str, Any] = {
-            "wording": settings.prompt,
-            "parts": settings.prompt_parts,
-            "knowledge": version,
-        }
+        form: dict[str, Any] = {"wording": settings.prompt, "parts": settings.prompt_parts}
         # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
-        replies = partial(recorded.read_judgements, path, judge=name, **form)
+        replies = partial(recorded.read_judgements, path, judge=name, knowledge=version, **form)
         made[name] = replies, name_instrument(settings, version)
     scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
     judges = {name: judge for name, (judge, _) in made.items()}
