@@ -15,6 +15,7 @@ import re
 import shutil
 import sys
 import tempfile
+from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -77,8 +78,8 @@ PAGES = {
     "marked_personas": Page(
         "marked_personas/marked_personas",
         "Marked Personas: which groups' descriptions differ from the others?",
-        "GPT-4 and GPT-3.5 described people of different races and genders in different ways, even "
-        "without the words that name the group.",
+        "Texts about some groups differ more from the average of all groups than others do, even "
+        "without the words that name the group. A larger distance is neither better nor worse.",
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
@@ -394,8 +395,9 @@ def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
     null = ["null value"] if has_null else []
     return {
         "columns": ["measured", *keys, estimate, "N", *null, "verdict (adjusted p)"],
-        "rows": rows if len(rows) <= _ROWS else [],
+        "rows": rows if len(rows) <= _ROWS else [*compress(rows, beyond)],
         "tests": tests,
+        "many": len(rows) > _ROWS,
         "beyond": bool((beyond & table["verdict"].eq("not significant")).any()),
     }
 

@@ -181,7 +181,7 @@ def summary() -> str:
     printed = _printed(rows())
     return (
         f"**{counts['faithful']} of {counts.total()} rows are as in the papers; of "
-        f"{printed.total()} printed results {printed['yes']} are reproduced** "
+        f"{printed.total()} printed numbers, counts and examples {printed['yes']} are reproduced** "
         f"({printed['no']} need models or tools that were not run here; for "
         f"{printed['not possible']} the texts, labels or answers are not public)."
     )
