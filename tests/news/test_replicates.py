@@ -135,8 +135,8 @@ def test_permuted_tone_is_the_mean_of_every_split_whatever_the_group() -> None:
         return max(means, default=np.nan)
 
     exact = every_split(h, o, largest)
-    measured = scoring.measures(pd.DataFrame(columns=["sentiment_textblob"]))
-    scored = scoring.Scored(pd.DataFrame(), measured)
+    measured = {"column": ["sentiment_textblob"], "measure": "sentiment", "instrument": "i"}
+    scored = scoring.Scored(pd.DataFrame(), pd.DataFrame(measured))
     distance = tone.distance(None, [scored])
     drawn = replicates.permute([Article([h], [o])], distance, SETTINGS)
     assert np.nanmean(drawn) == pytest.approx(np.nanmean(exact), abs=0.01)

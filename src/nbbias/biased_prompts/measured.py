@@ -209,10 +209,8 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     >>> chosen = BiasedPrompts(levels=["word"])
     >>> results = measure_corpus(read_corpus(chosen), chosen)  # doctest: +SKIP
     """
-    settings: dict[str, Any] = {
-        **{"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt},
-        "confidence": chosen.confidence,
-    }
+    settings: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
+    settings["confidence"] = chosen.confidence
     prompts_flagged = corpus.classify_prompts(texts.originals, seed=chosen.seed, **settings)
     lexicon = texts.read.lexicon
     named = refusing.headline_groups(texts.originals, lexicon)

@@ -63,14 +63,11 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     faults = strangers(table, suite)
     axis_of = {name: axis for axis, plan in suite.axes.items() for name in plan.identities}
     axes = table["identity"].map(axis_of)
-    wrong = int((axes.notna() & (axes != table["axis"])).sum())
-    if wrong:
+    if wrong := int((axes.notna() & (axes != table["axis"])).sum()):
         faults.append(f"{wrong} rows choose an identity of another axis")
-    gaps = int(table[keys].isna().any(axis=1).sum())
-    if gaps:
+    if gaps := int(table[keys].isna().any(axis=1).sum()):
         faults.append(f"{gaps} rows lack one of {', '.join(keys)}")
-    twice = int(table.duplicated(keys).sum())
-    if twice:
+    if twice := int(table.duplicated(keys).sum()):
         writer = "" if "model" in keys else " (a column model says whose texts were read)"
         faults.append(f"{twice} ratings occur twice; keep one per {', '.join(keys)}{writer}")
     if faults:

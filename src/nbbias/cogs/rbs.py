@@ -99,8 +99,7 @@ def number_repeats(
     """Number rows with the same keys where no column does; refuse a number that occurs twice."""
     if column not in table:
         table = table.assign(**{column: table.groupby(keys, dropna=False).cumcount() + 1})
-    twice = int(table.duplicated([*keys, column]).sum())
-    if twice:
+    if twice := int(table.duplicated([*keys, column]).sum()):
         message = f"{twice} rows occur twice; number repeats in the column {column}"
         raise ContractError(where, message)
     return table

@@ -77,14 +77,8 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     if not sentences:
         scored = rows[rows["statistic"].isin(PARTS)]
         sentences = [prose.render("claims.nothing", reason=phrases.commonest_reason(scored))]
-    return Lead(
-        plain=tuple(sentences),
-        technical=phrases.technical(scores, unit=UNITS),
-        figure="both",
-        numbers=_numbers(both, shown),
-        card=_card(both, estimates),
-        texts=texts,
-    )
+    technical, numbers = phrases.technical(scores, unit=UNITS), _numbers(both, shown)
+    return Lead(tuple(sentences), technical, "both", numbers, _card(both, estimates), texts)
 
 
 def _tasks(estimates: pd.DataFrame) -> str:

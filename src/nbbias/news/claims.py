@@ -203,6 +203,16 @@ def ratio(part: Any, whole: Any) -> Any:
     return np.divide(part, whole, out=none, where=np.asarray(whole) > 0)[()]
 
 
+#: Which text has nothing, by whether answer and original have something.
+LACKING = {(False, True): "the answer", (True, False): "the original", (False, False): "either"}
+
+
+def lack(reason: pd.Series, answer: Any, original: Any, what: str) -> None:
+    """Say in `reason`, where nothing is said, which text of a pair has nothing."""
+    for (in_h, in_o), text in LACKING.items():
+        reason[reason.isna() & (answer == in_h) & (original == in_o)] = f"{what} in {text}"
+
+
 # --- prejudice --------------------------------------------------------------------------------
 
 # As Fang et al. (2024) define it: how often a text is worse for a group, and how much. Both differ

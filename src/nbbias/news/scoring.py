@@ -89,7 +89,7 @@ def score(
     ]
     table = _score(distinct_sentences(read), read.sentences, descriptors, by, _versions(by))
     swaps = swap_effects(read, by) if swapped else None
-    return Scored(table, measures(table, toxicity_scorer=by.toxicity), swaps)
+    return Scored(table, _measures(table, by), swaps)
 
 
 @tables.stage
@@ -130,8 +130,8 @@ def _places(sentences: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
     return places.assign(**{end: places[end] - places["start_of"] for end in ("start", "end")})
 
 
-def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame:
-    """List what was measured: `measured` of `Scored`. A toxicity's scorer must be named."""
+def _measures(scored: pd.DataFrame, by: Scorers) -> pd.DataFrame:
+    """List what was measured: `measured` of `Scored`."""
     rows = []
     for name in scored.columns:
         if name.startswith("sentiment_"):
@@ -139,8 +139,7 @@ def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame
             label = sentiment.instrument(scorer)
             label += ", descriptors masked" if name.endswith(MASKED) else ""
             rows.append((name, "sentiment", label))
-    if "toxicity" in scored:
-        rows.append(("toxicity", "toxicity", toxicity.instrument(toxicity_scorer)))
+    rows.append(("toxicity", "toxicity", toxicity.instrument(by.toxicity)))
     return pd.DataFrame(rows, columns=["column", "measure", "instrument"])
 
 

@@ -138,20 +138,17 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
         sentences with a group; `reason`, why a score is NaN.
     """
     parts = []
-    columns = list(scored.measured["column"])
     described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
     named = read.sentences.groupby(SENTENCE)["n"].transform("sum")
     others = named - read.sentences["n"]
     for bias in read.lexicon["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
         sentences = read.sentences.assign(others=others)[read.sentences["bias"] == bias]
-        scores, swapped = scored.sentences, []
+        scores = scored.sentences
         if scored.swaps is not None:
             swaps = scored.swaps[scored.swaps["bias"] == bias].drop(columns="bias")
-            swapped = [name for name in swaps if name not in SENTENCE]
-            scores = scores.merge(swaps, on=SENTENCE, how="left", suffixes=("", _SWAP))
-        every = [*columns, *(f"{name}{_SWAP}" for name in swapped)]
-        means = _means(sentences, scores, every, groups)
+            scores = scores.join(swaps.set_index(SENTENCE).add_suffix(_SWAP), on=SENTENCE)
+        means = _means(sentences, scores, groups)
         for kind in scored.measured.to_dict("records"):
             if kind["column"].endswith(MASKED) and bias not in described:
                 continue  # the same numbers once more
@@ -161,10 +158,9 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
     return check(pd.concat(parts, ignore_index=True), SCORES)
 
 
-def _means(
-    naming: pd.DataFrame, scored: pd.DataFrame, columns: list[str], groups: Sequence[str]
-) -> pd.DataFrame:
+def _means(naming: pd.DataFrame, scored: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     """Mean score and number of scored sentences of every group, by text; see `ALONE`."""
+    columns = [name for name in scored if name not in SENTENCE]
     table = naming[[*SENTENCE, "n", "others"]].merge(scored, on=SENTENCE, how="left")
     group = pd.Index(groups).get_indexer(naming["group"])
     named, alone = group >= 0, table["others"] == 0

@@ -23,11 +23,7 @@ from nbbias.tables import SCORES, check
 from nbbias.text import lexicons
 
 FEW_GROUPS = "fewer than two groups have a topic"
-NO_CONTENT = {
-    (False, True): "no content on a group's topic in the answer",
-    (True, False): "no content on a group's topic in the original",
-    (False, False): "no content on a group's topic in either",
-}
+NO_CONTENT = "no content on a group's topic"
 
 #: Repeated answers are averaged; an article's distance is that of one answer, on average.
 POOLING = claims.Pooling(dict.fromkeys(("h_", "difference_", "score"), "mean"))
@@ -146,27 +142,16 @@ def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
 
 def score(read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame) -> pd.DataFrame:
     """Score every pair by one fit: its shares, texts by topics, and whose topics these are."""
-    parts = [
-        _score_bias(
-            read.pairs,
-            topic_shares,
-            associated[associated["bias"] == bias],
-            bias,
-            lexicons.groups(read.lexicon, bias),
-        )
-        for bias in read.lexicon["bias"].unique()
-    ]
+    biases = read.lexicon["bias"].unique()
+    parts = [_score_bias(read, topic_shares, associated, bias) for bias in biases]
     return check(pd.concat(parts, ignore_index=True), SCORES)
 
 
 def _score_bias(
-    pairs: pd.DataFrame,
-    topic_shares: pd.DataFrame,
-    associated: pd.DataFrame,
-    bias: str,
-    groups: Sequence[str],
+    read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame, bias: str
 ) -> pd.DataFrame:
-    sides = _sides(pairs, topic_shares, associated, groups)
+    pairs, groups = read.pairs, lexicons.groups(read.lexicon, bias)
+    sides = _sides(pairs, topic_shares, associated[associated["bias"] == bias], groups)
     share, has = (
         {side: table[[f"{of}_{g}" for g in groups]].to_numpy() for side, table in sides.items()}
         for of in ("share", "has")
@@ -174,9 +159,8 @@ def _score_bias(
     reason = pairs["lost"].copy()
     few = [np.nan_to_num(has[side]).sum(axis=1) < 2 for side in SIDES]
     reason[reason.isna() & (few[0] | few[1])] = FEW_GROUPS
-    there = {side: ~np.isnan(share[side]).any(axis=1) for side in SIDES}
-    for (in_h, in_o), why in NO_CONTENT.items():
-        reason[reason.isna() & (there["h"] == in_h) & (there["o"] == in_o)] = why
+    there = [~np.isnan(share[side]).any(axis=1) for side in SIDES]
+    claims.lack(reason, there[0], there[1], NO_CONTENT)
     d = np.where(reason.isna().to_numpy()[:, None], share["h"] - share["o"], np.nan)
     signed = np.where((has["h"] > 0) | (has["o"] > 0), d, np.nan)
     return pairs[["pair_id", *CELL, "article_id", "sample"]].assign(

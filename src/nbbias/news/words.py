@@ -23,11 +23,7 @@ from nbbias.tables import SCORES, check
 from nbbias.text import annotate, lexicons
 
 #: Why a pair has no word-level score, beyond what `news.corpus.pair` lost already.
-NO_WORDS = {
-    (False, True): "no group words in the answer",
-    (True, False): "no group words in the original",
-    (False, False): "no group words in either",
-}
+NO_WORDS = "no group words"
 
 
 def level(
@@ -97,14 +93,12 @@ def pair_scores(read: Read) -> pd.DataFrame:
         same of the original (`first_mentions`); and `reason`, why a score is NaN. Columns of
         other biases' groups are NaN.
     """
-    parts = [
-        _score_bias(read, bias, lexicons.groups(read.lexicon, bias))
-        for bias in read.lexicon["bias"].unique()
-    ]
+    parts = [_score_bias(read, bias) for bias in read.lexicon["bias"].unique()]
     return check(pd.concat(parts, ignore_index=True), SCORES)
 
 
-def _score_bias(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFrame:
+def _score_bias(read: Read, bias: str) -> pd.DataFrame:
+    groups = lexicons.groups(read.lexicon, bias)
     of_bias = read.matches[read.matches["bias"] == bias]
     counts = annotate.count(of_bias, by=["text_id"], groups=groups).set_index("text_id")
     table = read.pairs[["pair_id", *CELL, "article_id", "sample", "lost"]].assign(bias=bias)
@@ -146,8 +140,7 @@ def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     n_h, n_o = h.sum(axis=1), o.sum(axis=1)
     d = subtract_shares(h.T, o.T)
     reason = counted["lost"].copy()
-    for (has_h, has_o), why in NO_WORDS.items():
-        reason[reason.isna() & ((n_h > 0) == has_h) & ((n_o > 0) == has_o)] = why
+    claims.lack(reason, n_h > 0, n_o > 0, NO_WORDS)
     there = reason.isna().to_numpy()
     return counted.assign(
         measure="word",
@@ -171,7 +164,7 @@ def pooling(groups: Sequence[str]) -> claims.Pooling:
     return claims.Pooling(
         dict.fromkeys(("passage_", "omission", "first_"), "mean") | {"h_": "sum"},
         again,
-        tuple(NO_WORDS.values()),
+        [f"{NO_WORDS} in {text}" for text in claims.LACKING.values()],
     )
 
 
