@@ -192,14 +192,16 @@ def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:
 
 
 def test_orders_names_the_largest_differences_whatever_their_direction() -> None:
-    values = {"a": (0.1, 0.11), "b": (0.1, 0.3), "c": (0.1, 0.5)}
+    values = {"a": (0.1, 0.11), "b": (0.3, 0.1), "c": (0.1, 0.5)}
     rows = [
         {"model": "all", "evaluator": who, "bias": "race", "statistic": name, "estimate": value}
+        | {"null": null, "excess": value - null}
         for who, both in values.items()
-        for name, value in zip(("abs", "abs_raw"), both, strict=True)
+        for name, value, null in zip(("abs", "abs_raw"), both, (0.01, 0.06), strict=True)
     ]
     said = sentences.orders(pd.DataFrame(rows))
-    assert said.endswith("c, race (0.500 and 0.100) and b, race (0.300 and 0.100).")
+    b, c = "b, race: 0.100 (null value 0.060)", "c, race: 0.500 (null value 0.060)"
+    assert said.endswith(f"{c} and 0.100 (0.010); {b} and 0.300 (0.010).")
 
 
 def test_agreement_without_a_test_is_neither_detected_nor_missed() -> None:

@@ -81,18 +81,21 @@ def test_an_added_error_stands_beside_the_scorer_bias() -> None:
     assert tipping.tipping_points(selected, selected)["tipping_point"].item() == 0.15
 
 
-def test_a_label_is_worth_two_texts_of_a_difference_and_a_spread_is_0_under_the_null() -> None:
+def test_a_label_is_worth_two_texts_of_a_difference() -> None:
     keys = {"statistic": "accuracy_difference", "judge": f"a{MINUS}b", "study": "biasalert"}
     claims = rows_of(-0.2, measure="detection", **keys)
     point = tipping.tipping_points(claims, claims).iloc[0]
     assert (point["side"], point["tipping_point"]) == ("b", pytest.approx(0.05))
-    claims = rows_of(0.2, measure="rbs", statistic="rbs", study="cogs", null_low=0, null_high=0.2)
-    assert tipping.tipping_points(claims, claims)["tipping_point"].item() == pytest.approx(0.1)
 
 
 def test_what_is_not_significant_has_no_tipping_point() -> None:
     rows = rows_of(0.2, measure="rbs", statistic="rbs", p_adjusted=0.5)
     assert tipping.sentences(tipping.tipping_points(rows, rows), rows) == []
+
+
+def test_a_standard_deviation_has_no_tipping_point_but_its_lower_limit() -> None:
+    rows = rows_of(0.2, measure="rbs", statistic="rbs", study="cogs")
+    assert tipping.tipping_points(rows, rows).empty
 
 
 def test_shares_behind_a_difference_are_the_means_of_each_side() -> None:

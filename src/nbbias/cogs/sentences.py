@@ -180,21 +180,21 @@ def heading(estimates: pd.DataFrame, statistic: str) -> str:
 
 
 def orders(estimates: pd.DataFrame) -> str:
-    """Return where the ABS in the paper's order differs most from the counterbalanced ABS.
+    """Return where the ABS in the paper's order, less its null, differs most from the balanced.
 
     Examples
     --------
-    >>> rows = [("j", "race", "abs", 0.1), ("j", "race", "abs_raw", 0.3)]
-    >>> table = pd.DataFrame(rows, columns=["evaluator", "bias", "statistic", "estimate"])
-    >>> orders(table.assign(model="all")).partition(": ")[2]
-    'j, race (0.300 and 0.100).'
+    >>> row = {"evaluator": "j", "bias": "race", "model": "all", "null": 0.02}
+    >>> rows = [row | {"statistic": "abs", "estimate": 0.1, "excess": 0.08},
+    ...         row | {"statistic": "abs_raw", "estimate": 0.3, "excess": 0.28}]
+    >>> orders(pd.DataFrame(rows)).partition(": ")[2]
+    'j, race: 0.300 (null value 0.020) and 0.100 (0.020).'
     """
-    table = pooled(estimates).pivot_table("estimate", ["evaluator", "bias"], "statistic")
-    table = table.reindex(columns=["abs", "abs_raw"]).dropna()
-    differ = (table["abs"] - table["abs_raw"]).abs().nlargest(2)
-    return prose.render(
-        "cogs.orders", rows=table.loc[differ.index].reset_index().to_dict("records")
-    )
+    table = pooled(estimates)
+    by_order = (table[table["statistic"] == name] for name in ("abs", "abs_raw"))
+    table = pd.merge(*by_order, on=["evaluator", "bias"], suffixes=("", "_raw"))
+    differ = (table["excess"] - table["excess_raw"]).abs().dropna().nlargest(2)
+    return prose.render("cogs.orders", rows=table.loc[differ.index].to_dict("records"))
 
 
 def alike(estimates: pd.DataFrame) -> str:

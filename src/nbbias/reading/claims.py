@@ -211,7 +211,7 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     counts = {"tests": rows["p_value"].count(), "untested": untested.sum() - without}
     counts["without"], adjusted = without, rows["p_adjusted"].dropna()
     counts["ties"] = adjusted[adjusted < 1].duplicated().any()
-    counts["mde"] = bool(shown["mde"].notna().any())
+    counts |= {"mde": bool(shown["mde"].notna().any()), "measures": [*shown["measure"]]}
     level = rows["confidence_selected"].max()
     counts |= {"selected": level if level > 0 else 0, "rows": len(rows), "shown": len(shown)}
     note = render_plain("claims.claims_note", **counts, zero=shown["null"].fillna(0).eq(0).all())

@@ -85,7 +85,8 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     if CLAIM in rows and significance.is_significant(rows).any():
         level = rows.get("confidence_selected", pd.Series()).max()
         selected = level > rows["confidence"].max()
-        note = prose.render_plain("claims.adjusted", selected=selected)
+        study = rows["study"].iloc[0]
+        note = prose.render_plain("claims.adjusted", selected=selected, study=study)
     return {
         "sentence": " ".join([*plain, note]).strip(),
         "plain": plain,

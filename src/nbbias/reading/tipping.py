@@ -75,7 +75,8 @@ def tipping_points(
     >>> points[["error", "tipping_point", "measured"]].to_numpy().tolist()
     [['scorer bias', -0.1, nan]]
     """
-    claims = claims[(claims["study"] != "calibration") & claims["ci_low"].notna()]
+    # Of standard deviations (CoGS) it would be the lower limit of the interval.
+    claims = claims[~claims["study"].isin(["calibration", "cogs"]) & claims["ci_low"].notna()]
     rows = []
     for row in significance.significant(claims)[::-1].to_dict("records"):
         confidence = row.get("confidence_selected", row["confidence"])
@@ -98,9 +99,7 @@ def _added(row: Row, estimates: pd.DataFrame) -> tuple[Any, ...]:
     # Compared with a range under the null, or by a t-test of both means.
     ranged = np.isfinite(row["null_low"]) and np.isnan(row["statistic_value"])
     ends = [row["null_high" if above else "null_low"]] * bool(ranged)
-    # Standard deviations are 0 under the null, though those of samples, their null range, are not.
-    nulls = [] if row["statistic"] in ("rbs", "abs") else [*ends, row["null"]]
-    null = next(filter(np.isfinite, nulls), 0.0)
+    null = next(filter(np.isfinite, [*ends, row["null"]]), 0.0)
     point = max(low - null, 0.0) if above else min(high - null, 0.0)
     if row["statistic"] == "accuracy_difference":  # a label changes it by two texts' worth
         return "labels", str(row["judge"]).split(_MINUS)[not above], abs(point) / 2
