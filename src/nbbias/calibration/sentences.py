@@ -6,7 +6,7 @@ import pandas as pd
 
 from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, nominal, shipped_power
 from nbbias.params import Texts
-from nbbias.reading import Lead, names, phrases, prose
+from nbbias.reading import Lead, cards, names, phrases, prose
 
 _KEYS = ["source", "dimension", "task"]
 _POWER_KEYS = dict(zip(["study", "measure", "statistic"], _KEYS, strict=True))
@@ -164,9 +164,8 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _percent(rows: pd.DataFrame, *columns: str) -> pd.Series:
     """Write shares with their intervals, in percent, of errors."""
-    shares = rows[[*columns]].add(nominal(rows), axis=0).round(4).mul(100)
-    text = shares.map("{:.1f}".format)
-    return text[columns[0]] + " [" + text[columns[1]] + ", " + text[columns[2]] + "]"
+    shares = rows[[*columns]].add(nominal(rows), axis=0).round(4)
+    return pd.Series(cards.in_percent(shares), rows.index, dtype="str")
 
 
 def families(rows: pd.DataFrame) -> pd.DataFrame:

@@ -51,14 +51,21 @@ def calibrated(study: str | None = None) -> Table:
         "measure": of + pd.Series([names.calibrated(*key) for key in keys], dtype=str),
         "rate": rows["rate"],
         "verdict": rows["verdict"],
-        "found": _written_out(rows[["share", "low", "high"]]),
-        "worst": _written_out(rows[["worst", "worst_low", "worst_high"]]),
+        "found": in_percent(rows[["share", "low", "high"]]),
+        "worst": in_percent(rows[["worst", "worst_low", "worst_high"]]),
         "at": rows["at"],
         "bound": rows["bound"].mul(100).map("{:.1f}".format),
     }
     return caption(pd.DataFrame(columns), study="cards", name="calibrated")
 
 
-def _written_out(rows: pd.DataFrame) -> list[str]:
+def in_percent(rows: pd.DataFrame) -> list[str]:
+    """Write shares with their intervals, in percent.
+
+    Examples
+    --------
+    >>> in_percent(pd.DataFrame([[0.5, 0.4, 0.6]]))
+    ['50.0 [40.0, 60.0]']
+    """
     shares = rows.mul(100).itertuples(index=False)
     return ["{:.1f} [{:.1f}, {:.1f}]".format(*row) for row in shares]

@@ -24,7 +24,6 @@ from nbbias.tables import data_path, escape
 
 #: Colours by role, safe for the colour-blind (words/colours.csv).
 PAPER, INK, MUTED, BAND = (names.ROLES[role] for role in ("paper", "ink", "muted", "band"))
-PALETTE = names.PALETTE
 
 #: Inches of a page's lines: a file is shown at this size, so 9 pt are 12 px, or smaller.
 WIDTH = 7.3
@@ -71,7 +70,7 @@ def use_style() -> None:
     >>> plt.rcParams["legend.frameon"]
     False
     """
-    sns.set_theme(style="ticks", context="paper", palette=PALETTE)
+    sns.set_theme(style="ticks", context="paper", palette=names.PALETTE)
     plt.style.use(data_path("figures.mplstyle"))
 
 
