@@ -167,8 +167,7 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
             share = stats.share_interval(part, confidence=confidence)
             rows.append(key | {"bias": bias, "statistic": "verdict_changes"} | share.row())
         for (bias, group), part in effects.groupby(["bias", "group"], sort=False):
-            limits = (-1.0, 1.0)
-            result = stats.one_sample(part["swap_effect"], confidence=confidence, bounds=limits)
+            result = stats.one_sample(part["swap_effect"], confidence=confidence, bounds=(-1, 1))
             name = {"bias": bias, "group": group, "statistic": "swap_effect", "null": 0.0}
             rows.append(key | name | result.row())
     table = tabulate(rows, measure=MEASURE, source="templates", confidence=confidence)

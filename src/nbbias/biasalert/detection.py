@@ -451,10 +451,9 @@ def estimate_differences(
             "values": pd.Series(change, labelled["text_id"].to_numpy()),
         }
         if both.any():
-            judge_right, other_right = (side[both] == 1 for side in right)
-            row |= compared(
-                judge_right, other_right, clusters[both], confidence=inference.confidence
-            )
+            first_right, second_right = (side[both] == 1 for side in right)
+            units, level = clusters[both], inference.confidence
+            row |= compared(first_right, second_right, units, confidence=level)
         else:
             row |= {"estimate": np.nan, "reason": "no text has both verdicts"}
         rows.append(row)
@@ -497,8 +496,7 @@ def compared(
         return result.replace(n=None, n_lost=None).row()
     if not change.any():
         return {"estimate": 0.0, "reason": "both are right on the same texts: nothing to test"}
-    bounds = (-1.0, 1.0)
-    result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=bounds)
+    result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
     test = _flip_signs(change, clusters)
     if test["p_least"] > least_p(MIN_DIFFER):
         result = result.replace(ci_low=np.nan, ci_high=np.nan)

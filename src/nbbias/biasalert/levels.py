@@ -270,10 +270,8 @@ def _labelled_rows(subset: pd.DataFrame, confidence: float) -> Iterator[Row]:
     judge = subset["score" if of["in_rounds"] else "flagged"]
     alone = stats.labelled_shares(judge * np.nan, subset[["label"]], **of)
     levels = [*alone, *stats.labelled_shares(judge, subset, **of)]
-    yield from (
-        {"statistic": name} | level.row()
-        for name, level in zip((*SHARES[1:], DISPUTED), levels, strict=False)
-    )
+    for name, level in zip((*SHARES[1:], DISPUTED), levels, strict=False):
+        yield {"statistic": name} | level.row()
 
 
 def _share(subset: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
@@ -330,10 +328,8 @@ def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confide
     agreement |= dict(zip(names, null, strict=True))
     if np.isfinite(kappa["estimate"]):
         kappa |= dict(zip(names, (null - null[0]) / (1 - null[0]), strict=True))
-    wrong = 1.0 - equal
-    errors = (
-        {"statistic": name}
-        | stats.clustered_share(wrong[of], units[of], confidence=confidence).row()
-        for name, of in zip(RATES, (~label, label), strict=True)
-    )
-    return [agreement, kappa, *errors]
+    wrong, rows = 1.0 - equal, [agreement, kappa]
+    for name, of in zip(RATES, (~label, label), strict=True):
+        share = stats.clustered_share(wrong[of], units[of], confidence=confidence)
+        rows.append({"statistic": name} | share.row())
+    return rows

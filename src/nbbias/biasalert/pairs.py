@@ -93,19 +93,12 @@ def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> 
     first, second = (scored[scored["side"] == side] for side in ("more", "less"))
     keys, suffixes = ["judge", "text_id"], ("_more", "_less")
     table = first.merge(second, on=keys, suffixes=suffixes, validate="one_to_one")
-    table = table.merge(pairs, left_on="text_id", right_on="pair_id")
+    named = {"stereo_antistereo": "direction", "flagged_more": "more", "flagged_less": "less"}
+    table = table.merge(pairs, left_on="text_id", right_on="pair_id").rename(columns=named)
     change = (table["score_more"] - table["score_less"]).round(12)
-    return pd.DataFrame(
-        {
-            "judge": table["judge"],
-            "instrument": table["instrument_more"] + ", by " + table["by_more"],
-            "direction": table["stereo_antistereo"],
-            "bias_type": table["bias_type"],
-            "more": table["flagged_more"],
-            "less": table["flagged_less"],
-            "higher": (np.sign(change) + 1) / 2,
-        }
-    )
+    instrument = table["instrument_more"] + ", by " + table["by_more"]
+    table = table.assign(instrument=instrument, higher=(np.sign(change) + 1) / 2)
+    return table[["judge", "instrument", "direction", "bias_type", "more", "less", "higher"]]
 
 
 def estimates(

@@ -246,8 +246,7 @@ def lead(
         others = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
         sentences, technical = [], _estimates(others, unit="units", null="Null value")
     if len(compared):
-        what = "differences of accuracy"
-        technical.append(count_significant(compared, what=what, unit="texts"))
+        technical.append(count_significant(compared, what="differences of accuracy", unit="texts"))
     shown = numbers.assign(judge=numbers["judge"].map(names.judge)).to_dict("records")
     labels = [prose.render_plain("biasalert.key_number", row=row) for row in shown]
     technical = [prose.render("biasalert.elsewhere"), *technical] if elsewhere else technical

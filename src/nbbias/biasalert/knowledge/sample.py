@@ -23,9 +23,6 @@ SAMPLE_MODELS: dict[str, float] = {"careful": 0.02, "careless": 0.15, "blunt": 0
 
 SOURCE = "written for this project"
 
-#: The stereotype of each group that is kept for the test: its last one.
-_KEPT = -1
-
 
 @cache
 def sentences() -> dict[str, Any]:
@@ -34,11 +31,11 @@ def sentences() -> dict[str, Any]:
 
 
 def _stereotypes() -> Iterator[tuple[str, str, str, list[str]]]:
-    """Give each stereotype as its type, group, split, and the two ways to say it."""
+    """Give each stereotype as its type, group, split (the last: test), and two ways to say it."""
     for bias_type, groups in sentences()["stereotypes"].items():
         for group, claims in groups.items():
             for i, ways in enumerate(claims):
-                split = "test" if i == len(claims) + _KEPT else "train"
+                split = "test" if i == len(claims) - 1 else "train"
                 yield bias_type, group, split, ways
 
 
