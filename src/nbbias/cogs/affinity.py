@@ -189,11 +189,7 @@ def decided(judgements: pd.DataFrame) -> pd.DataFrame:
         order[int(at) - 1] if np.isfinite(at) else None
         for order, at in zip(shown, choices["position"], strict=True)
     ]
-    return judgements.assign(
-        position=choices["position"],
-        identity=pd.array(names, dtype="str"),
-        reason=choices["reason"],
-    )
+    return judgements.assign(**choices.to_dict("series"), identity=pd.array(names, dtype="str"))
 
 
 def losses(decided: pd.DataFrame) -> pd.DataFrame:

@@ -187,14 +187,8 @@ def judgements(suite: Suite | None = None) -> pd.DataFrame:
     """
     asked = part(suite)
     rng = np.random.default_rng(_SEED)
-    instances = pd.DataFrame(
-        [
-            (writer, *instance)
-            for writer in simulation()["writers"]
-            for instance in _instances(asked)
-        ],
-        columns=["model", "task", "topic", "theme"],
-    )
+    instances = pd.DataFrame(_instances(asked), columns=["task", "topic", "theme"])
+    instances = pd.DataFrame({"model": [*simulation()["writers"]]}).merge(instances, how="cross")
     tables = []
     for evaluator, preferences in judges().items():
         for axis, plan in asked.axes.items():
