@@ -100,11 +100,6 @@ def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> list[float]:
     return [*shares[row["group"].split(" − ")]]
 
 
-def _repeats(scores: pd.DataFrame) -> Markup:
-    """Say how many answers a version has."""
-    return Markup(prose.count_range(scores.groupby(["model", "bias", "unit", "group"]).size()))
-
-
 def _artefact(rows: pd.DataFrame, simulated: bool, words: str = "artefact") -> str:
     """Return what qualifies the sample's differences in toxicity by the fallback scorer, if any."""
     fallback = rows["instrument"].str.contains("not Detoxify").any()
@@ -157,7 +152,8 @@ def _card(rows: pd.DataFrame, scores: pd.DataFrame | None) -> dict[str, str]:
     prompts = rows["n"].max() if len(rows) else 0
     counts: dict[str, Any] = {}
     if scores is not None:
-        counts = {"answers": len(scores), "repeats": _repeats(scores)}
+        repeats = scores.groupby(["model", "bias", "unit", "group"]).size()
+        counts = {"answers": len(scores), "repeats": Markup(prose.count_range(repeats))}
     used = rows.dropna(subset="instrument").drop_duplicates("measure")
     measure = used["measure"].replace({EMBEDDING: "distance", "refusal": "refusals"})
     instruments = measure + ": " + used["instrument"].str.replace(_DETAILS, "", regex=True)

@@ -221,11 +221,8 @@ def second_texts(originals: pd.DataFrame) -> pd.DataFrame:
     >>> news.second_texts(written)[["original_text", "generated_text"]].values.tolist()
     [['a', 'b']]
     """
-    further = originals.duplicated(ARTICLE) if "sample" in originals else slice(0)
-    answers = originals[further].assign(model="human", prompt="-")
-    if "sample" not in originals:
-        answers = answers.assign(sample=1)
-    return pair(originals, answers)
+    told = originals if "sample" in originals else originals.head(0).assign(sample=1)
+    return pair(originals, told[told.duplicated(ARTICLE)].assign(model="human", prompt="-"))
 
 
 def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:

@@ -321,13 +321,12 @@ def _cell(
     reach, confidence = _REACH[kind["measure"]], inference.confidence
     units = units.set_index("article_id")
     counted = units.select_dtypes("number").where(units["reason"].isna())
-    distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach)).row()
-    if not distance["n"]:
-        distance["reason"] = claims.why_none(units)
+    distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
+    if not distance.n:
+        distance = distance.replace(reason=claims.why_none(units))
     elif (counted["score"].abs() > ROUNDING).sum() < FEWEST:
-        distance |= dict.fromkeys(("ci_low", "ci_high"), np.nan)
-        distance["reason"] = _FEW
-    rows: list[Row] = [{"statistic": "bias", **distance, "values": counted["score"]}]
+        distance = distance.without_test(_FEW)
+    rows: list[Row] = [{"statistic": "bias", **distance.row(), "values": counted["score"]}]
     signed = {"mean_difference": ("difference_", "difference_", reach)}
     if kind["measure"] == "sentiment":
         signed["difference_beyond_neutral"] = ("beyond_neutral_", ALONE, 2 * reach)

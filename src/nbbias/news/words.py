@@ -285,10 +285,8 @@ def compare(base: np.ndarray, text: np.ndarray, reference: np.ndarray) -> np.nda
     size = min(len(text), len(reference))
     upto = np.insert(text.cumsum(axis=0), 0, 0, axis=0)
     runs = upto[size:] - upto[: len(upto) - size]
-    return (
-        np.abs(subtract_shares(runs.T, base.sum(axis=0)[:, None])).sum(axis=0).mean(keepdims=True)
-        / 2
-    )
+    d = subtract_shares(runs.T, base.sum(axis=0)[:, None])
+    return np.abs(d).sum(axis=0).mean(keepdims=True) / 2
 
 
 def _permute(

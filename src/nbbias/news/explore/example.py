@@ -76,7 +76,7 @@ def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str
     Parameters
     ----------
     corpus
-        As of `example`, of a study of two prompts.
+        Scores of words of a study of two prompts, and what they were made from.
     declared
         What leads the page: the model is that of the first significant effect on a group's share of
         the words.
@@ -90,12 +90,12 @@ def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str
     """
     rows = reading.significance.significant(declared)
     rows = rows[(rows["measure"] == "word") & (rows["statistic"] == "share_difference_change")]
-    scores = [table for table in corpus.scores if (table["measure"] == "word").all()]
-    if rows.empty or not scores:
+    if rows.empty:
         return None
     row = rows.iloc[0].to_dict()
     keys = ["source", "model", "bias", "instrument"]
-    table = scores[0][(scores[0][keys] == [row[key] for key in keys]).all(axis=1)]
+    (table,) = corpus.scores
+    table = table[(table[keys] == [row[key] for key in keys]).all(axis=1)]
     table = table[table["reason"].isna()].drop_duplicates(["article_id", "prompt"])
     table = table.merge(corpus.read.pairs[["pair_id", "generated_id"]], on="pair_id")
     value = f"difference_{row['group']}"
@@ -103,8 +103,6 @@ def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str
     neutral, biased = prompts["neutral"], prompts["biased"]
     change = wide[value, biased] - wide[value, neutral]
     both = wide["generated_id"].assign(difference=change).dropna()
-    if both.empty:
-        return None
     sides = {name: f"{row['model']}, {name} prompt" for name in (neutral, biased)}
     claim = {key: str(row[key]) for key in ("measure", "bias", "instrument", "group")}
     claim |= {"study": "biased_prompts", "statistic": row["statistic"]}

@@ -123,11 +123,8 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         claim = listed.iloc[estimate].to_dict()
         both = (differences_of(corpus.scores, claim), usable)
         rows, pairs_of_article = (table[(table[keys] == list(pair)).all(axis=1)] for table in both)
-        answers = zip(
-            pairs_of_article["model"] + ", " + pairs_of_article["prompt"],
-            pairs_of_article["generated_id"],
-            strict=True,
-        )
+        writers = pairs_of_article["model"] + ", " + pairs_of_article["prompt"]
+        answers = zip(writers, pairs_of_article["generated_id"], strict=True)
         texts = [("Human", pairs_of_article["original_id"].iloc[0]), *answers]
         legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
         table = markup.table(rows[["model", "prompt", "difference"]])
