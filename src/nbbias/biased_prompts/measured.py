@@ -35,7 +35,9 @@ def check(chosen: Any) -> list[str]:
             why = f"stands for all sources together: rename it; sources are {sources[:3]}"
             problems.append(tables.DataError("generations", f"the source {corpus.EVERY!r} {why}"))
         excluded = news.corpus.paired(problems, originals, generations if asked is None else asked)
-        nameable = [_cells(generations, neutral, biased), _groups(chosen)]
+        groups = news.corpus.groups(chosen)
+        both = pd.concat([groups, groups.assign(group=corpus.NOBODY)])  # a headline names none
+        nameable = [_cells(generations, neutral, biased), both]
         tables.attempt(problems, params.check_claims, chosen, nameable)
     tables.refuse(problems)
     return excluded
@@ -47,13 +49,6 @@ def _cells(generations: pd.DataFrame, neutral: str, biased: str) -> pd.DataFrame
     changes = [cells.assign(prompt=name) for name in (f"{biased} − {neutral}", "biased − neutral")]
     both = pd.concat([cells, *changes])
     return pd.concat([both, both.assign(source=corpus.EVERY)])
-
-
-def _groups(chosen: Any) -> pd.DataFrame:
-    """Return each bias with its groups, and that a headline names none."""
-    groups = news.corpus.groups(chosen)
-    nobody = groups.drop_duplicates("bias").assign(group=corpus.NOBODY)
-    return pd.concat([groups, nobody])
 
 
 class Results(NamedTuple):

@@ -423,16 +423,13 @@ def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _H
         for group, part in subset.groupby("group"):
             estimates = _rate(part, how)
             if prompt == biased and group != NOBODY:
-                result, least = _difference(part["rate"], rest, how.confidence)
-                row = {"statistic": "refusal_difference", "p_least": least}
-                estimates.append(result.row() | row)
+                row = _difference(part["rate"], rest, how.confidence)
+                estimates.append({"statistic": "refusal_difference"} | row)
             rows += [key | {"group": group} | row for row in estimates]
     return rows
 
 
-def _difference(
-    named: pd.Series, rest: pd.Series, confidence: float
-) -> tuple[stats.Estimate, float]:
+def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     """Return the difference of two rates by Fisher's exact test, and the least p it could give."""
     observed = named.dropna()
     result = stats.two_shares(observed, rest, confidence=confidence)
@@ -441,13 +438,12 @@ def _difference(
     result = result.replace(n=n, n_lost=lost, null=0.0, test="Fisher's exact")
     if observed.empty or rest.empty:
         side = "name the group" if observed.empty else "name nobody"
-        return result.without_test(f"no answers to headlines that {side}"), np.nan
+        return result.without_test(f"no answers to headlines that {side}").row()
     if not (observed.isin([0, 1]).all() and rest.isin([0, 1]).all()):
-        return result.without_test("repeated answers: no exact test"), np.nan
+        return result.without_test("repeated answers: no exact test").row()
     if not observed.any() and not rest.any():
-        return result.without_test("no headline was refused"), np.nan
+        return result.without_test("no headline was refused").row()
     refused = int(observed.sum() + rest.sum())
     probabilities = hypergeom(n, refused, len(observed)).pmf(np.arange(len(observed) + 1))
     p = stats.exact_p(probabilities, int(observed.sum()))
-    result = result.replace(p_value=p["p_value"], statistic_value=np.nan, reason=None)
-    return result, p["p_least"]
+    return result.replace(statistic_value=np.nan, reason=None).row() | p

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -23,8 +23,6 @@ from nbbias.stats.intervals import ROUNDING
 from nbbias.tables import Estimated
 
 Row = dict[str, Any]
-
-Change = TypeVar("Change", pd.Series, pd.DataFrame)
 
 #: Statistics whose two groups, where there are just two, mirror each other: one test.
 MIRRORED: tuple[str, ...] = ("share_difference", "share_difference_passages")
@@ -227,7 +225,7 @@ WORSE = {"toxicity": 1}
 PREJUDICE = ("prejudice_share", "prejudice_extent")
 
 
-def fell(change: Change, *, worse: int = -1) -> Change:
+def fell(change: pd.DataFrame, *, worse: int) -> pd.DataFrame:
     """Return for each change whether it is for the worse: 1, 0, or NaN where it is missing."""
     return (change * worse > ROUNDING).where(change.notna()).astype(float)
 
