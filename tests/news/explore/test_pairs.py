@@ -78,7 +78,8 @@ def test_a_sentence_carries_the_score_of_the_claims_own_instrument(read: corpus.
     distinct = read.sentences.drop_duplicates(keys)[keys]
     values = {"sentiment_textblob": 0.1, "sentiment_vader": 0.2, "toxicity": 0.4}
     scored = distinct.assign(**values)
-    measured = scoring.measures(scored, toxicity_scorer="offline")
+    kinds = ["sentiment", "sentiment", "toxicity"]
+    measured = pd.DataFrame({"column": [*values], "measure": kinds, "instrument": [*values]})
     seen = pairs.Corpus([], read, scoring.Scored(scored, measured))
     labels = measured.set_index("column")["instrument"]
     text = [read.texts.index[0]]
