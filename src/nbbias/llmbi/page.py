@@ -29,8 +29,12 @@ _VERSION = r" \d[\d.]+"
 #: The scores whose sizes two scorers are compared by.
 _SIZES = ["bias_score", "polarity_second"]
 _NO_RANGE = {"null_low": np.nan, "null_high": np.nan}
-#: Of tables that are not of the statistic of their name, the statistics.
-STATISTICS = {"split": [name + part for name in ("index", "difference") for part in stats.PARTS]}
+#: The statistics of each table.
+STATISTICS = {
+    "dimension_mean": ["dimension_mean"],
+    "index": ["index", "difference"],
+    "split": [name + part for name in ("index", "difference") for part in stats.PARTS],
+}
 
 
 # --- what leads -------------------------------------------------------------------------------
@@ -71,15 +75,14 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     second = _changed(results) if results else declared.head(0)
     each = [(row, Markup(phrases.signed(row))) for row in second.to_dict("records")]
     what = prose.render("llmbi.what", classified=_is_classified(declared))
-    # What was not significant comes last, with the scorer that disagrees.
-    last = [text for _, *rest in (first, *others_) for text in rest]
-    last += [prose.render("llmbi.other_scorer", rows=each)] if each else []
-    plain = (first[0], *(text for text, *_ in others_), what, " ".join(last))
+    # What was not significant follows, with the scorer that disagrees.
+    rest = [*first[1:], *([prose.render("llmbi.other_scorer", rows=each)] if each else [])]
+    plain = (first[0], " ".join(rest), *map(" ".join, others_), what)
     return Lead(
         plain=tuple(filter(None, plain)),
         technical=phrases.technical(list(map(significance.minus_prose, parts)), unit="prompts"),
         figure="indices",
-        numbers=_numbers(pairs, others.dropna(subset="estimate"), second),
+        numbers=_numbers(pairs, others),
         card=_card(declared, results.losses if results else pd.DataFrame()),
         texts=texts,
     )
@@ -112,14 +115,18 @@ def _differences(rows: pd.DataFrame, mde: pd.Series, *, is_named: bool) -> tuple
     return (said,)
 
 
-def _numbers(pairs: pd.DataFrame, others: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """Return at most three differences: from reference prose, by both scorers or between models."""
-    of_model = [rows[rows["model"].isin(second["model"].head(1))] for rows in (others, second)]
-    chosen = phrases.leading([others, *(of_model if len(second) else [pairs])]).drop_duplicates()
-    rows = chosen.replace({"instrument": _VERSION}, "", regex=True).to_dict("records")
-    both = len(second) > 0
-    name = [prose.render_plain("llmbi.number_name", row=row, both=both) for row in rows]
-    return significance.minus_null(chosen).assign(name=name)
+def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+    """Return the differences that lead: from reference prose, with both scores, and of models."""
+    chosen = phrases.leading([others, pairs])
+    rows = chosen.to_dict("records")
+    name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
+    levels = [_levels(row) if row["null"] > 0 else None for row in rows]
+    return significance.minus_null(chosen).assign(name=name, levels=levels)
+
+
+def _levels(row: phrases.Row) -> dict[str, str]:
+    of = f"{names.estimated(row)}, reference prose \N{RIGHTWARDS ARROW} {row['model']}"
+    return {"value": f"{row['null']:.2f} \N{RIGHTWARDS ARROW} {row['estimate']:.2f}", "of": of}
 
 
 def _changed(results: Results) -> pd.DataFrame:
@@ -177,7 +184,7 @@ def example(typical: pd.DataFrame) -> str:
 
 
 def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
-    r"""Return a heading (whether dimensions can be ranked) and a sentence of tests by scorer.
+    r"""Return a heading (whether dimensions differ, by scorer) and its tests.
 
     Parameters
     ----------
@@ -188,18 +195,28 @@ def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
     --------
     >>> row = {"model": "a", "statistic": "anova", "statistic_value": 0.4, "p_value": 0.7}
     >>> row |= {"confidence": 0.95, "n": 6, "df": 2.0, "instrument": "TextBlob 0.20.1"}
-    >>> rows = pd.DataFrame([row, row | {"statistic": "dimension_mean", "n": 2}])
-    >>> print(*dimensions(rows), sep="\n")
-    Two prompts per dimension do not support a ranking
-    By TextBlob, dimensions did not differ significantly in a (p = .700).
+    >>> print(*dimensions(pd.DataFrame([row])), sep="\n")
+    By TextBlob, dimensions did not differ significantly
+    By TextBlob, dimensions did not differ significantly in a (p = .700). These p values...
     """
     rows = pd.concat(estimates).replace({"instrument": _VERSION}, "", regex=True)
-    prompts = rows.loc[rows["statistic"] == "dimension_mean", "n"].max()
     rows = rows[(rows["statistic"] == "anova") & rows["p_value"].notna()]
     rows = rows.assign(differs=stats.is_significant(rows["p_value"], rows["confidence"]))
-    by_all = rows.groupby("model")["differs"].sum() == len(estimates)
-    ranking = prose.render("llmbi.ranking", n=prompts, models=[*by_all[by_all].index])
-    return ranking, prose.render("llmbi.dimensions", rows=rows.to_dict("records"))
+    each = rows.to_dict("records")
+    return prose.render("llmbi.ranking", rows=each), prose.render("llmbi.dimensions", rows=each)
+
+
+def swaps(ranking_swaps: pd.DataFrame) -> str:
+    r"""Say how many pairs of dimensions change order with one prompt a dimension.
+
+    Examples
+    --------
+    >>> row = {"model": "a", "factor": "prompts", "swapped": 0.3, "no_difference": 0.25}
+    >>> swaps(pd.DataFrame([row]))
+    'With one prompt a dimension, 30% of pairs of dimensions would change order in a (25% if...'
+    """
+    rows = ranking_swaps.query("no_difference > 0").dropna(subset="swapped")
+    return prose.render("llmbi.swaps", rows=rows.to_dict("records"))
 
 
 def _near_maximum(results: Results) -> list[str]:
@@ -274,12 +291,8 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     prose_ = ["neutral_low", "neutral_high"]
     answers = scores.assign(estimate=scores["score"], null=scores["neutral"], side="further")
     answers = answers.dropna(subset="score")[["model", "estimate", "null", "side", *prose_]]
-    outside = [
-        answers["estimate"] < answers["neutral_low"],
-        answers["estimate"] > answers["neutral_high"],
-    ]
-    counts = pd.DataFrame(dict(zip(("lower", "higher"), outside, strict=True)))
-    counts = counts.assign(all=True).groupby(answers["model"]).sum()
+    counts = answers.eval("lower = estimate < neutral_low\nhigher = estimate > neutral_high")
+    counts = counts.assign(all=True).groupby("model")[["lower", "higher", "all"]].sum()
     band = answers[prose_].sub(answers["null"], axis=0).groupby(answers["model"]).mean()
     drawn = significance.minus_null(pd.concat([rows.assign(side="ours"), answers]))
     ends = {f"null_{end}": drawn["model"].map(band[f"neutral_{end}"]) for end in ("low", "high")}
@@ -292,12 +305,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     figure.set_figheight(figure.get_figheight() + 0.15 * len(rows))
     sides = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
     said = [
-        {
-            "model": model,
-            "side": side,
-            "k": counts[side].get(model, 0),
-            "n": counts["all"].get(model, 0),
-        }
+        {"model": model, "side": side, "k": counts.at[model, side], "n": counts.at[model, "all"]}
         for model, side in zip(beyond["model"], sides, strict=True)
     ]
     return Drawn(
@@ -343,7 +351,7 @@ def plot_scorers(results: Results) -> Drawn:
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
         ax.plot(*part[_SIZES].to_numpy().T, "o", color=figures.INK, alpha=0.6, ms=4.5)
-        ax.set(xlim=(-0.01, 1.05 * sizes[_SIZES[0]].max()), ylim=(-0.2, 1.05))
+        ax.set(xlim=(-0.01, 1.05 * sizes[_SIZES[0]].max()), ylim=(-0.02, 1.05))
         ax.text(0.98, 0.06, rho[part["model"].iloc[0]], ha="right", transform=ax.transAxes)
         ax.set_xlabel(f"|polarity| by {scorers[0]}")
         ax.set_ylabel(f"|polarity| by {scorers[1]}")
@@ -375,7 +383,7 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     >>> from nbbias import llmbi
     >>> results = llmbi.measure(draws=100)
     >>> plot_dimensions(results.estimates, units=results.units).title
-    'All means of dimensions lie within the range expected if dimensions were equal'
+    'By TextBlob, all means of dimensions lie within the range expected if dimensions were equal'
     """
     rows = estimates[estimates["statistic"] == "dimension_mean"]
     crosses = units.assign(estimate=units["value"], side="printed").merge(
@@ -407,6 +415,7 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
             "llmbi.means",
             rows=rows[outside].to_dict("records"),
             known=rows["null_low"].notna().any(),
+            scorers=_scorers(rows),
         ),
         prose.render_plain("llmbi.means_caption", level=level, prose=_PROSE),
     )
@@ -429,7 +438,8 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         For `reading.markup.quotes`, with `prompt` and `score`: an answer of
-        each of the two to the prompt at which their scores are nearest to the models' means.
+        each of the two to one prompt, of one sample: those whose scores are nearest to the models'
+        means.
 
     Examples
     --------
@@ -448,15 +458,15 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     rows = scored[scored["model"].isin(pair)].merge(answers)
     rows["mean"] = rows["model"].map(means)
     rows["off"] = (rows["score"] - rows["mean"]).abs().round(12)
-    rows = rows.sort_values("off", kind="stable").drop_duplicates(keys[:2])
-    off = rows.groupby("prompt")["off"].sum(min_count=len(pair)).fillna(np.inf)
-    rows = rows[rows["prompt"] == off.idxmin()].sort_values("mean", ascending=False)
+    rows = rows.set_index(keys[1:]).sort_index()
+    off = rows.groupby(level=[0, 1])["off"].sum(min_count=len(pair)).fillna(np.inf)
+    rows = rows.loc[[off.idxmin()]].reset_index().sort_values("mean", ascending=False)
     told = [prose.render_plain("llmbi.told", row=row) for row in rows.to_dict("records")]
     return rows.assign(head=rows["model"], told=told)[["head", "text", "told", "prompt", "score"]]
 
 
-def table(*estimates: pd.DataFrame, name: str) -> Table:
-    """Return some estimates as a table for readers: of one statistic, or of `STATISTICS`.
+def table(estimates: pd.DataFrame, *, name: str) -> Table:
+    """Return some estimates as a table for readers: one of `STATISTICS`.
 
     Examples
     --------
@@ -467,14 +477,11 @@ def table(*estimates: pd.DataFrame, name: str) -> Table:
     >>> table(rows, name="dimension_mean").rows["estimate"][0]
     '0.500 [0.200, 0.800]'
     """
-    null = {"null": np.nan} if name == "split" else {}
-    each = [
-        significance.minus_null(table).assign(**{"null": table["null"], **null, **_NO_RANGE})
-        for table in estimates
-    ]
+    rows = significance.minus_null(estimates).assign(**_NO_RANGE)
     if name == "dimension_mean":
-        each = [table.sort_values("estimate", ascending=False) for table in each]
-    rows = pd.concat(each, ignore_index=True)
+        rows = rows.sort_values("estimate", ascending=False)
+        rows["null"] = estimates["null"]
+    else:
+        rows = rows.assign(null=np.nan).fillna({"group": "reference prose"})
     keys, words = ["instrument", "model", "group", "dimension"], ("llmbi", name)
-    statistics = STATISTICS.get(name, [name])
-    return reading.readable(rows, keys, statistics=statistics, rows=None, words=words)
+    return reading.readable(rows, keys, statistics=STATISTICS[name], rows=None, words=words)

@@ -22,7 +22,7 @@ COLUMNS = ["error", "side", "tipping_point", "measured", "measured_low", "measur
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
 #: What stands over the sentences.
-SUMMARY = "How wrong would the word list, scorer or classifier have to be to undo each result?"
+SUMMARY = "How wrong would the instrument have to be to undo each result?"
 
 #: Between the two sides in the name of a difference.
 _MINUS = " \N{MINUS SIGN} "
