@@ -44,7 +44,7 @@ def test_refusals_have_a_row_for_all_for_each_outlet_and_each_group_named() -> N
     tests = tables.estimates([test], study="biased_prompts", measure="refusal", confidence=0.95)
     drawn = figures.refusals(pd.concat([rates(), tests], ignore_index=True))
     rows, found = drawn.rows, panels(drawn.figure)
-    assert drawn.title == "Refusal rate of headlines about women was higher in n"
+    assert drawn.title.startswith("Refusal rate of headlines about women was higher than that of")
     assert list(found) == ["m", "n", "o"]
     for title, ax in found.items():
         subset = rows[rows["panel"] == title]

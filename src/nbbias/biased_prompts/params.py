@@ -99,8 +99,8 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Under the biased prompt all but 'unmoved' name women less; "
-        "'guarded' and 'selective' (women) refuse.",
+        "Under the biased prompt, 'guarded' refuses many headlines and 'selective' mostly those "
+        "about women; both and 'compliant' name women less.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),

@@ -75,18 +75,19 @@ def lead(
     detectable = declared.assign(mde=significance.minimum_detectable_effect(declared))
     known = detectable.iloc[:0] if truth is None else detectable.merge(truth)
     said = phrases.summarize(refusals_first, reference=under, simulated=phrases.missed(known))
-    named = significance.significant(estimates[estimates["statistic"] == _BY_HEADLINE])
-    named = named.drop_duplicates("bias").to_dict("records")
+    by_headline = estimates[estimates["statistic"] == _BY_HEADLINE]
+    named = significance.significant(by_headline).drop_duplicates("bias").to_dict("records")
     exploratory = [_by_headline(row, estimates) for row in named]
     plain = (*[said[0], *said[1:-1], *exploratory][:_MOST], *said[1:][-1:])
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
+    headlines = [*map(names.people, by_headline["group"].unique())]
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
     by = estimates.loc[estimates["measure"].ne("refusal"), "instrument"].dropna().unique()
     card = {
         "measures": _render("measured", names=[name for name in MEASURES if name in measured]),
-        "groups": _render("groups", people=list(map(names.people, groups))),
-        "N": _render("counts", articles=articles, answers=len(answers), models=models),
+        "groups": _render("groups", people=list(map(names.people, groups)), headlines=headlines),
+        "N": _render("counts", articles=articles, answers=answers, models=models),
         "instrument": _render("instruments", names=by, recorded=recorded),
         "not": _render("not"),
     }
@@ -148,11 +149,11 @@ def answered(pairs: pd.DataFrame) -> str:
 
     Examples
     --------
-    >>> answered(pd.DataFrame({"lost": ["refused", "blank answer", None]}))
-    '1 of 3 answers were classified as refusals; 1 were analysed'
+    >>> answered(pd.DataFrame({"prompt": list("abb"), "lost": [None, "refused", "blank answer"]}))
+    '0 of 1 answers to the a prompt and 1 of 2 to the b prompt were classified as refusals; ...'
     """
-    refused, measured = (pairs["lost"] == REFUSED).sum(), pairs["lost"].isna().sum()
-    return _render("answered", answers=len(pairs), refused=refused, measured=measured)
+    refused = pairs["lost"].eq(REFUSED).groupby(pairs["prompt"], sort=False).agg(["sum", "size"])
+    return _render("answered", each=[*refused.itertuples()], measured=pairs["lost"].isna().sum())
 
 
 def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
@@ -200,7 +201,7 @@ def selective(rates: pd.DataFrame) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
     rows = rates[rates["statistic"] == _BY_HEADLINE]
     by_bias = [part for _, part in rows.groupby("bias", sort=False)]
-    sentences = [_differences(part, _render("nobody"), unit="headlines") for part in by_bias]
+    sentences = [_differences(part, "", unit="headlines") for part in by_bias]
     return sentences or [_render("no_headlines")]
 
 
@@ -215,8 +216,11 @@ def corrected(rates: pd.DataFrame) -> list[str]:
     return [_render("corrected", rows=each, models=len(held_out), **ends)] if each else []
 
 
-def _differences(rows: pd.DataFrame, reference: str, unit: str = "articles") -> str:
-    mde = significance.minimum_detectable_effect(rows)
+def _differences(
+    rows: pd.DataFrame, reference: str, unit: str = "articles", declared: pd.DataFrame | None = None
+) -> str:
+    families = [phrases.exploratory(rows), *([] if declared is None else [declared])]
+    mde = pd.concat(map(significance.minimum_detectable_effect, families))
     return " ".join(phrases.differences(rows, mde=mde, reference=reference, unit=unit))
 
 
@@ -224,19 +228,19 @@ def _differences(rows: pd.DataFrame, reference: str, unit: str = "articles") -> 
 
 
 def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
-    """Say of each level, but of claims, which effects of the prompt are significant.
+    """Say of each level which effects of the prompt are significant.
 
     On articles answered under both prompts, by the first instrument of each measure; the table has
     the others.
     """
-    rows = phrases.exploratory(_effects(estimates))
+    rows, declared = _effects(estimates), estimates.drop(phrases.exploratory(estimates).index)
     several = rows["bias"].nunique() > 1
     sentences = []
     for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):
-        text = Markup(_differences(part, _render("under", prompt=neutral)))
+        text = Markup(_differences(part, _render("under", prompt=neutral), declared=declared))
         shown = bias if several else ""
         sentences.append(_render("effect", measure=measure, bias=shown, text=text))
-    return sentences or [prose.render("claims.all_claims")]
+    return sentences
 
 
 def prejudice(estimates: pd.DataFrame) -> list[str]:

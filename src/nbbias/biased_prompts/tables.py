@@ -12,15 +12,14 @@ from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]
 
-#: A rate as detected, corrected for the detector's errors, and from labels.
-_ENDS = ("", "_corrected", TWO_PHASE, DISPUTED)
+#: A rate as detected, and from labels.
+_ENDS = ("", TWO_PHASE, DISPUTED)
 
 #: Of each table of estimates, its statistics.
 STATISTICS = {
     "refusals": [f"refusal_rate{end}" for end in _ENDS],
     "detector_bias": ["refusal_rate_change_instrument"],
     "by_headline": ["refusal_difference"],
-    "scorer_bias": ["mean_difference_change_corrected", "mean_difference_change_instrument"],
     "effects": ["share_difference_change", "mean_difference_change"],
     "prejudice": ["prejudice_share", "prejudice_share_change", "prejudice_share_change_paired"],
     "extent": ["prejudice_extent", "prejudice_extent_change"],
@@ -38,13 +37,9 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     >>> of(found, "by_headline").rows["model"].tolist()
     ['m', 'n']
     """
-    most = 4 if name == "scorer_bias" else 12
-    settings: dict[str, Any] = {"rows": most, "words": ("biased_prompts", name), "gap": ""}
-    if name in ("detector_bias", "scorer_bias"):  # of instruments that the group named affects
-        bias = estimates[estimates["statistic"].str.endswith("_instrument")]
-        bias = bias[bias["ci_low"] < bias["ci_high"]]
-        keys = ["measure", "instrument", "bias", "group"]
-        estimates = estimates.merge(bias[keys].drop_duplicates(), on=keys)
+    settings: dict[str, Any] = {"words": ("biased_prompts", name), "gap": ""}
+    if name == "detector_bias":  # where the group named affects it
+        estimates = estimates[estimates["ci_low"] < estimates["ci_high"]]
     if name == "by_headline":  # without models that refused none, or all
         estimates = estimates[estimates["p_least"] < 0.999]
     return readable(estimates, _KEYS, statistics=STATISTICS[name], **settings)
@@ -83,7 +78,7 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
         cells.append(f"{tables.estimate_cell(names.scaled(row, decimals=3))}; {last}")
     keys = _KEYS if name == "refusals" else ["measure", *_KEYS[2:-1]]
     varies = {key: rows[key].nunique(dropna=key != "group") > 1 for key in keys}
-    keys = [key for key in keys if varies[key] or key == "model"]
+    keys = [key for key in keys if varies[key] or key in ("model", "prompt")]
     wide = rows.assign(column=column, cell=cells).set_index([*keys, "column"])["cell"]
     wide = wide.unstack("column", sort=False).rename_axis(columns=None).reset_index()
     return caption(wide, study="biased_prompts", name=name)

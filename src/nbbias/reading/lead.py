@@ -134,7 +134,7 @@ def levels(first: float, second: float, *, of: str) -> dict[str, str]:
     >>> levels(0.384, 0.244, of="women's share, human articles → gpt-4")
     {'value': '38% → 24%', 'of': "Women's share, human articles → gpt-4"}
     """
-    digits = int(min(first, second) < 0.095)  # large shares are not read against the difference
+    digits = int(any(0 < share < 0.095 for share in (first, second)))  # large ones are rounded
     value = f"{first:.{digits}%} \N{RIGHTWARDS ARROW} {second:.{digits}%}"
     return {"value": value, "of": prose.capitalize(of)}
 
