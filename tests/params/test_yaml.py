@@ -15,7 +15,7 @@ from nbbias import params, studies as registry
 from nbbias.cogs import suite
 from nbbias.params import yaml as reader
 from nbbias.running import plan as run_plan
-from nbbias.tables import DataError, ParameterError
+from nbbias.tables import ParameterError
 from tests.conftest import Command
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -163,7 +163,7 @@ def test_what_is_no_params_file_is_refused_at_once(
     make(path := tmp_path / "run.yaml")
     with pytest.raises(ParameterError, match=problem):
         run_plan.plan([path])
-    with pytest.raises(DataError, match=problem):
+    with pytest.raises(ParameterError, match=problem):
         suite.load([path])
 
 
