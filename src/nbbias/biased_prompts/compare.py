@@ -136,7 +136,7 @@ def _cells(
     for cell, subset in scores.groupby(_CELL, sort=False):
         key = dict(zip(_CELL, cell, strict=True))
         if "seed" in subset:
-            key["instrument"] += news.topics.fits_named(subset["seed"].nunique())
+            key["instrument"] += news.shares.fits_named(subset["seed"].nunique())
         if key["measure"] == "word":
             listed = subset.filter(regex="^h_").dropna(axis="columns").columns.str[2:]
             subset = news.claims.per_article(subset, news.words.pooling([*listed]))

@@ -383,10 +383,9 @@ def _rate(
             n = min(n * single / max(observed.var(), 1e-9), subset["answers"].sum())
         options: Row = {"rates": how.errors, "confidence": how.confidence}
         result = stats.correct_share(rate.estimate, n, **options)
-        result = stats.worst_case(result, rate, rates=how.errors).replace(
-            n=rate.n, n_lost=rate.n_lost
-        )
-        rows.append({"statistic": "refusal_rate_corrected"} | result.row())
+        result = stats.worst_case(result, rate, rates=how.errors)
+        row = result.replace(n=rate.n, n_lost=rate.n_lost).row()
+        rows.append({"statistic": "refusal_rate_corrected"} | row)
     return rows
 
 

@@ -56,13 +56,12 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     estimates
         All ESTIMATES of the run.
     """
-    shown, drawn = compared(estimates), []
-    chosen = leading(compared(scores))
-    for score in chosen.to_dict("records"):
-        rows = score_parts(score, shown)
-        equal = rows["null"].where(rows["statistic"] == "share")
-        drawn.append(rows.assign(reference=equal, panel=rows["who"] + ", " + rows["bias"]))
-    rows = _marked(pd.concat(drawn) if drawn else shown.head(0), chosen)
+    shown, chosen = compared(estimates), leading(compared(scores))
+    parts = [score_parts(score, shown) for score in chosen.to_dict("records")]
+    rows = pd.concat(parts) if parts else shown.head(0).assign(who="")
+    equal = rows["null"].where(rows["statistic"] == "share")
+    rows = rows.assign(reference=equal, panel=rows["who"] + ", " + rows["bias"])
+    rows = _marked(rows, chosen)
     figure = figures.claims(
         rows.assign(cell=sentences.people_of(rows)),
         lambda part: _AXES[part["statistic"].iloc[0]],

@@ -297,9 +297,7 @@ def adjusted(rows: list[Row], *, parts: list[str], **common: Any) -> tables.Esti
 
 def _floor(distances: pd.DataFrame, **options: Any) -> Iterator[Row]:
     """Estimate the distance between two answers to the default prompt, where it was repeated."""
-    baselines = distances.drop_duplicates(["task", "theme"]).set_index(["task", "theme"])[
-        "baseline"
-    ]
+    baselines = distances.groupby(["task", "theme"], sort=False)["baseline"].first()
     if baselines.notna().any():
         result = stats.crossed_mean(baselines, bounds=(0.0, 2.0), **options).replace(test=None)
         yield {"statistic": "baseline", "values": baselines, **result.row()}

@@ -126,13 +126,13 @@ def simulate_answers(*, effect: float = 1.0) -> pd.DataFrame:
         for number, job in enumerate(jobs)
     ]
     prompts = pd.DataFrame({"prompt_id": jobs, "prompt": asked})
-    versions, rows = swap_prompts(prompts, ["gender", "race"]), []
-    distinct = versions["prompt"].unique()
-    for model, size in (("even-writer", 0.0), ("uneven-writer", effect)):
-        for version in distinct:
-            for sample in range(1, _REPEATS + 1):
-                text = _simulate(version, simulated, size, rng)
-                rows.append((model, version, sample, text))
+    versions = swap_prompts(prompts, ["gender", "race"])
+    rows = [
+        (model, version, sample, _simulate(version, simulated, size, rng))
+        for model, size in (("even-writer", 0.0), ("uneven-writer", effect))
+        for version in versions["prompt"].unique()
+        for sample in range(1, _REPEATS + 1)
+    ]
     answers = pd.DataFrame(rows, columns=["model", "prompt", "sample", "text"])
     table = versions.merge(answers, on="prompt").rename(columns={"prompt": "asked"})
     return table[[*_FILE]].sort_values(["model", *VERSION, "sample"], ignore_index=True)

@@ -152,11 +152,10 @@ def _shared(sizes: np.ndarray, shares: np.ndarray, total: int) -> np.ndarray:
 
 def drawn_of(texts: pd.Series, lexicon: pd.DataFrame) -> str:
     """Return the name of the texts and lists that labels are of: under others strata differ."""
-    lists = lexicon[["bias", "group", "term", "kind", "case"]].sort_values(
-        ["bias", "group", "term"]
-    )
+    lists = lexicon[["bias", "group", "term", "kind", "case"]]
+    lists = lists.sort_values(["bias", "group", "term"], ignore_index=True)
     words = sorted(texts.dropna().unique())
-    return tables.digest([lists.reset_index(drop=True), pd.Series(words, dtype=object)])[:12]
+    return tables.digest([lists, pd.Series(words, dtype=object)])[:12]
 
 
 def sheet(read: Read, drawn: pd.DataFrame, *, before: pd.DataFrame | None = None) -> pd.DataFrame:

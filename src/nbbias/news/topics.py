@@ -18,7 +18,6 @@ from nbbias.news import claims, replicates, shares
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
-from nbbias.news.shares import fits_named as fits_named
 from nbbias.tables import SCORES, check
 from nbbias.text import lexicons
 
