@@ -100,7 +100,7 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Under the biased prompt, 'guarded' refuses many headlines and 'selective' mostly those "
-        "about women; both and 'compliant' name women less.",
+        "about women; these two and 'compliant' name women less.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),
