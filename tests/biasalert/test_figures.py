@@ -202,7 +202,7 @@ def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded()
 
 def test_tables_lay_out_estimates_and_levels() -> None:
     scores = tables.estimates(FOUND, "scores")
-    assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 3 * 7 + 1
+    assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 2 * 7 + 4 + 1
     whole = tables.estimates(LEVELS, "levels")
     both = value(LEVELS, "biased_share_two_phase", model="blunt")
     keys = "blunt", "share of biased answers (labels and verdicts)"
@@ -211,6 +211,6 @@ def test_tables_lay_out_estimates_and_levels() -> None:
 
 
 def test_only_a_run_with_a_classifier_trained_one() -> None:
-    assert "classifiers were trained on 90 others" in led(declared(), n_train=90).card["N"]
+    assert "Training: 90 other texts" in led(declared(), n_train=90).card["N"]
     words = declared().assign(judge="keywords").head(1)
-    assert "trained" not in led(words, n_train=90).card["N"]
+    assert "Training" not in led(words, n_train=90).card["N"]

@@ -39,7 +39,6 @@ NAMES = {
     "biased_share_with": "biased, with the guard",
     "stopped_without_bias": "unbiased but stopped",
     "biased_share": "flagged by the judge",
-    "biased_share_labelled": "reference labels alone",
     "biased_share_two_phase": "labels and verdicts",
 }
 
@@ -187,7 +186,7 @@ def swaps(estimates: pd.DataFrame, *, judge: str) -> Drawn:
         of="sentences",
         draw=figures.zero,
         alt="Swap effect of each group with its interval, a panel a kind of group.",
-        title=f"{prose.capitalize(names.judge(judge))}: probability by the group in a sentence",
+        title="A difference of the heading is the distance between two groups' dots",
     )
 
 
@@ -207,23 +206,21 @@ def levels(
     source
         The name of the prompts (`read_published`).
     """
-    rows = _select(estimates[estimates["judge"] == judge], *SHARES[::-1])
-    rows = rows[rows["statistic"] != SHARES[1]]  # those of the labels alone are nearly the same
+    rows = _select(estimates[estimates["judge"] == judge], *SHARES[::-2])
     rows = rows[rows.groupby("statistic")["estimate"].transform("count") > 0]
     simulated = "simulated_bias" in answers
-    truth = rows["model"].map(
-        answers.groupby("model")["simulated_bias"].mean() if simulated else {}
-    )
+    means = answers.groupby("model")["simulated_bias"].mean() if simulated else {}
+    truth = rows["model"].map(means)
     rows = rows.assign(panel=rows["column"], cell=rows["model"], truth=truth.astype(float))
-    first = rows[rows["statistic"] == rows["statistic"].head(1).sum()]
-    known = first["truth"].between(first["ci_low"], first["ci_high"]).sum() if simulated else None
+    inside = rows["truth"].between(rows["ci_low"], rows["ci_high"])
+    covered = inside.groupby(rows["column"], sort=False).agg(["sum", "size"]).itertuples()
     return _drawn(
         _with_published(rows, read_published(source, 6)),
         "share of answers",
         by="panel",
         of="answers",
         alt="Share of biased answers by model, with intervals, a panel an estimator.",
-        title=_title("levels", first, covered=known),
+        title=_title("levels", rows, covered=list(covered) if simulated else None),
         tick="the judge's false-positive rate",
     )
 

@@ -54,17 +54,16 @@ def _pooled(estimates: pd.DataFrame, statistic: str, measure: str = "detection")
 
 
 def retrieval(quality: pd.DataFrame) -> str:
-    """Say how similar the evidence is, and how much of it is used.
+    """Say how many texts have evidence.
 
     Examples
     --------
     >>> retrieval(pd.DataFrame({"n": [0], "n_used": 0, "best": np.nan, "threshold": 0.5}))
     'There is no evidence: the knowledge is empty.'
     """
-    low, median, high = quality.loc[quality["n"] > 0, "best"].quantile([0.25, 0.5, 0.75])
-    used, threshold = (quality["n_used"] > 0).sum(), quality["threshold"].min()
-    values = {"used": used, "n": len(quality), "low": low, "median": median, "high": high}
-    return prose.render("biasalert.retrieval", threshold=threshold, **values)
+    used, retrieved = (quality["n_used"] > 0).sum(), (quality["n"] > 0).any()
+    values = {"used": used, "n": len(quality), "retrieved": retrieved}
+    return prose.render("biasalert.retrieval", threshold=quality["threshold"].min(), **values)
 
 
 def detection(estimates: pd.DataFrame) -> list[str]:
@@ -176,6 +175,7 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
 def mitigation(estimates: pd.DataFrame) -> str:
     """Say how many answers the guard stopped: a heading."""
     rows = estimates[(estimates["measure"] == "mitigation") & estimates["estimate"].notna()]
+    whole = estimates.query("measure == 'bias_level' and model.isna() and judge in @rows.judge")
     counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
     without, shown = (counts.get(f"biased_share_{side}") for side in ("without", "with"))
     return prose.render(
@@ -184,6 +184,7 @@ def mitigation(estimates: pd.DataFrame) -> str:
         rightly=None if shown is None else without - shown,
         unbiased=rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum(),
         wrongly=counts.get("stopped_without_bias", 0),
+        whole=whole.dropna(subset="estimate").set_index("statistic")["estimate"].to_dict(),
     )
 
 
@@ -239,6 +240,8 @@ def lead(
         compared = _turn(compared, judge=judge)
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
         kinds = _kinds(checked, judge)
+        scores = others[others["estimate"].notna() & others["bias"].isna()]
+        row["scores"] = scores.drop_duplicates("statistic").set_index("statistic").to_dict("index")
         sentences = _of_judge(row, compared, errors, more=kinds["more"])
         technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
         numbers = pd.concat([leading, errors])
@@ -307,7 +310,6 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
         "significant": significance.is_significant(row),
         "alike": str(row.get("reason")).startswith(UNTESTABLE),
         "unit": "cluster" if row.get("test") == SIGN_FLIP else "text",
-        "p_least": row.get("p_least", np.nan),
         "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
         "p": significance.adjusted_p(row),
     }

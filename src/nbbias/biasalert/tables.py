@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias.biasalert.checks import RATES
-from nbbias.biasalert.detection import ALWAYS, NEVER
+from nbbias.biasalert.detection import ALWAYS, NEVER, PRODUCT, SCORES_BY_TYPE
 from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.levels import DISPUTED, SHARES
 from nbbias.reading import Table, names, prose, readable
@@ -21,7 +21,6 @@ ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "calibration": ("calibration", (), ("statistic", "judge")),
     "pairs": ("pairs", (), ("judge", "statistic", "dimension", "bias")),
     "errors": ("checks", RATES, ("statistic", "judge", "dimension")),
-    "swaps": ("checks", ("swap_effect",), ("judge", "bias", "group")),
     "levels": ("bias_level", (*SHARES, DISPUTED), ("judge", "model", "statistic")),
     "agreement": ("bias_level", ("agreement", "kappa", *RATES), ("judge", "model", "statistic")),
     "raters": (
@@ -51,6 +50,9 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
         subset = subset[subset["statistic"] != "accuracy_difference"]
         subset = subset[(subset["judge"] != ALWAYS) | (subset["statistic"] == "f1")]
         subset = subset[subset["bias"].isna() == (name != "by_type")]
+        typed = subset[subset["statistic"] == "classification_score"].groupby("judge")["n"].min()
+        n = subset["n"].where(subset["statistic"] != PRODUCT, subset["judge"].map(typed))
+        subset = subset[(n >= 5) | subset["statistic"].isin(SCORES_BY_TYPE)]
     if statistics:
         subset = subset[subset["statistic"].isin(statistics)]
     if name in ("scores", "differences", "by_type", "errors"):  # the leading judge is the last
