@@ -153,6 +153,8 @@ def test_tables_leave_out_what_says_nothing_and_name_their_part() -> None:
     assert "null" not in cogs_tables.of(estimates, "difference").rows
     assert "null" in cogs_tables.of(estimates, "rbs").rows
     assert cogs_tables.of(estimates, "rbs").title == "Representative Bias Score"
+    published = cogs_tables.published(estimates)
+    assert published.iloc[0, 2:5].tolist() == ["GPT-4", 0.023, "White people"]
     by_p = ["White people", "Asian people", "Black people"]
     assert cogs_tables.of(estimates, "distance").rows["group"].tolist() == by_p
     assert cogs_tables.of(estimates, "difference").rows["group"][0].startswith("White people − ")

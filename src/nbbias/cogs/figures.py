@@ -42,9 +42,6 @@ _MEANS = {
     "position": ("position_share", "evaluator", "share of comparisons won by each position"),
 }
 
-#: Writers or judges that have a panel each, whether or not a score is significant.
-_PANELS = 2
-
 
 def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     """Draw the scores that lead a page: distances of identities, and how often judges chose them.
@@ -110,10 +107,6 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
     statistic, who, what = _MEANS[of]
     part = by_setting(over_all(estimates)) if of == "rbs" else pooled(over_all(estimates))
     rows = _marked(part[part["statistic"] == statistic], part, of=[of])
-    has_score = rows.groupby(who)["significant"].transform("any")
-    title = prose.capitalize(sentences.title(part, of))
-    if rows[who].nunique() > _PANELS and has_score.any() and not has_score.all():
-        rows, title = rows[has_score], f"{title} (not drawn)"
     baselines = part[part["statistic"] == "baseline"].groupby("model")["estimate"].mean()
     rows = rows.assign(reference=rows["model"].map(baselines))
     position = rows["bias"] + ": " + rows["group"].astype(str)
@@ -134,7 +127,7 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
         figures.claims(drawn, axis, by=who, words=words, draw=draw),
         rows,
         f"Mean {what}, with intervals, by {who}.",
-        title,
+        prose.capitalize(sentences.title(part, of)),
         _caption(drawn, of),
     )
 
@@ -190,7 +183,7 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
 
 
 def fingerprint(estimates: pd.DataFrame) -> Drawn:
-    """Draw the paper's radar plots (Kumar et al. 2024, Figures 5 to 7), a panel a writer or judge.
+    """Draw the paper's radar plots (Kumar et al. 2024, Figures 5 to 7), a panel a judge.
 
     A radar shows no intervals, and its shape depends on the order of the identities: `means` draws
     the same numbers.
@@ -198,12 +191,10 @@ def fingerprint(estimates: pd.DataFrame) -> Drawn:
     Parameters
     ----------
     estimates
-        ESTIMATES with distances, shares or both.
+        ESTIMATES with shares.
     """
     rows = compared(estimates)
-    rows = rows[rows["statistic"].isin(PARTS.values())]
-    role = rows["measure"].map({"rbs": " (distances)", "abs": " (shares)"})
-    drawn = rows.assign(panel=rows["evaluator"].fillna(rows["model"]) + role)
+    rows = rows[rows["statistic"] == "share"]
     most = rows["estimate"].max()
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
@@ -219,10 +210,10 @@ def fingerprint(estimates: pd.DataFrame) -> Drawn:
         polar.set(ylim=(0, most), theta_offset=np.pi / 2, yticks=np.arange(0.2, most, 0.2))
 
     return Drawn(
-        figures.panels(drawn, draw, by="panel", height=2.6, columns=3),
+        figures.panels(rows, draw, by="evaluator", height=2.6, columns=3),
         rows,
-        "Radar plot of each writer's distances and each judge's shares of identities.",
-        "The paper's radar plots: distances by writer and shares by judge",
+        "Radar plot of the shares of identities that each judge chose.",
+        "The paper's radar plots: shares of identities, by judge",
         "Solid: means; dashed: all identities equal. A radar has no intervals, and its shape "
         "depends on the order of identities.",
     )

@@ -148,8 +148,7 @@ STUDY = params.Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.Texts(
         "simulated",
-        "By construction, even-writer, content-judge, position-judge and persons 1 and 2 treat "
-        "identities alike.",
+        "Writers, judges and people are simulated; the appendix says what was built in.",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},

@@ -188,11 +188,11 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNITS}
     labels |= dict(reading.caption(estimates, study="cogs", name=name).labels or {})
     rows = estimates if of_writers else pooled(estimates)
-    rows = rows.sort_values("p_adjusted", kind="stable")
+    rows = rows.sort_values(["statistic", "p_adjusted"], ascending=[False, True], kind="stable")
     rows = rows.assign(group=rows["group"].str.replace(" - ", " \N{MINUS SIGN} "))
-    keys = [*who, "bias", "task", *["statistic"] * (name in STATISTICS), "group"]
+    keys = [*["statistic"] * (name in STATISTICS), *who, "bias", "task", "group"]
     options: dict[str, Any] = {"words": ("cogs", name), "labels": labels}
-    options |= {"rows": None} if name == "rbs" else {}
+    options["rows"] = None if name in ("rbs", "abs", "diversity") else 16
     table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
     if "statistic" in table.rows:
         table = table._replace(rows=table.rows.replace({"statistic": _NAMES}))
@@ -220,6 +220,9 @@ def people(agreement: pd.DataFrame, compared: pd.DataFrame) -> Table:
 def published(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the scores of the paper's Table 1, of the axes that ours have."""
     table = tables.read_published("kumar2024")
+    people = table["most"].map(names.people, na_action="ignore")
+    marks = table["significant"].map({True: "*", False: ""})
+    table = table.assign(most=people, significant=marks).replace("gpt-4", "GPT-4")
     return table[table["axis"].isin(set(estimates["bias"]))]
 
 
