@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 
 from nbbias.calibration import sentences
 from nbbias.calibration.estimates import ADEQUATE, FAILS, nominal
+from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 
 _DRAWN = 6  # intervals that a first screen has room for
@@ -29,10 +30,10 @@ def errors(rows: pd.DataFrame) -> Drawn:
     """
     table = rows[rows["measure"] == "interval"]
     failing = table[table["verdict"].isin(FAILS)].sort_values("worst", ignore_index=True)
-    low, high = _ends(failing)
+    shares = (failing["worst"] + nominal(failing)).round(4).mul(100)
     title = (
         f"In the worst scenario, the {len(failing)} of {len(table)} intervals that fail cover the "
-        f"true value in {low} to {high}%"
+        f"true value in {shares.min():.1f} to {shares.max():.1f}%"
     )
     table = failing.head(_DRAWN)
     worst = {"estimate": "worst", "ci_low": "worst_low", "ci_high": "worst_high"}
@@ -58,7 +59,7 @@ def sound(rows: pd.DataFrame) -> Drawn:
     >>> sound(calibration.shipped()).title
     'Undecided: coverage down to 87.1% or false positives up to 18.8% cannot be ruled out'
     """
-    table = sentences.split(rows)[0].sort_values("source", kind="stable", ignore_index=True)
+    table = sentences.split(rows)[0].sort_values(["measure", "bound"], ignore_index=True)
     drawn = _with(table, estimate="bound", ci_low="bound", ci_high="bound")
     panels = drawn["measure"].map({"interval": "coverage", "test": "false positives"})
     drawn = drawn.assign(panel=panels, significant=drawn["verdict"].isin(ADEQUATE))
@@ -75,15 +76,10 @@ def sound(rows: pd.DataFrame) -> Drawn:
         table,
         "Coverage and false positives of each measure over all scenarios, and the deciding limit.",
         title,
-        "Limit in the worst scenario: one-sided 97.5% confidence limit; adequate if it is in the "
-        "grey area. Filled: adequate; hollow: undecided; –: fails, or not simulated.",
+        "Limit: one-sided 97.5% confidence limit. Adequate (filled): the small dot is in the grey "
+        "area, and the whole line (95% CI) of the large one beyond the dashed line. Hollow: "
+        "undecided; –: fails, or not simulated.",
     )
-
-
-def _ends(rows: pd.DataFrame) -> tuple[str, str]:
-    """Return the lowest and highest share in a worst scenario, in percent."""
-    shares = (rows["worst"] + nominal(rows)).round(4).mul(100)
-    return f"{shares.min():.1f}", f"{shares.max():.1f}"
 
 
 def _with(rows: pd.DataFrame, **further: str) -> pd.DataFrame:
@@ -96,18 +92,20 @@ def _with(rows: pd.DataFrame, **further: str) -> pd.DataFrame:
     return table.assign(cell=cells, panel="", **shares, **none)
 
 
-def _draw_level(part: pd.DataFrame, ax: Axes, name: str = "worst scenario") -> None:
-    """Draw the nominal level, and name the dots."""
+def _draw_level(part: pd.DataFrame, ax: Axes, name: str = "worst scenario") -> float:
+    """Draw the nominal level, which is returned, and name the dots."""
     ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="all scenarios")
     ax.plot([], [], "o", color=figures.MUTED, ms=3.5, label=name)
     level = 100 * nominal(part).mean()
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label="nominal level")
+    return float(level)
 
 
 def _draw_limit(part: pd.DataFrame, ax: Axes) -> None:
     """Draw where the limits of adequate measures are, and name the axis."""
     ax.set_xlabel(f"{part['panel'].iloc[0]}, % of simulated studies")
-    _draw_level(part, ax, "limit in the worst scenario")
-    level = 100 * nominal(part).mean()
-    ends = (0, 2 * level) if level < 50 else (2 * level - 100, 100)
-    ax.axvspan(*ends, color=figures.BAND, lw=0, zorder=0, label="adequate")
+    level = _draw_level(part, ax, "limit in the worst scenario")
+    end, side = (0, 1) if level < 50 else (100, -1)
+    ax.axvspan(end, 2 * level - end, color=figures.BAND, lw=0, zorder=0, label="adequate")
+    worse = level + 100 * side * TOLERANCE
+    ax.axvline(worse, color=figures.MUTED, lw=1, ls="--", zorder=0, label=f"{worse:.0f}%")

@@ -55,7 +55,5 @@ STUDY = params.Study(
     parameters=Calibration,
     module="nbbias.calibration",
     units=params.Units({}, "simulated studies"),
-    sample=params.Texts(
-        "simulated", "Word counts and scores are simulated, not texts; true effects are known."
-    ),
+    sample=params.Texts("simulated numbers", "Word counts and scores; true effects are known."),
 )

@@ -51,7 +51,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     intervals, tests, families_ = summarize(rows)
     tested = exclude_failing(shipped_power(), rows)
     return Lead(
-        plain=(intervals, _adequate(rows), _detected(tested), tests),
+        plain=(intervals, _adequate(rows), f"{power(tested)}.", tests),
         technical=" ".join([intervals, tests, families_, f"{power(tested)}."]),
         figure="errors",
         numbers=_lowest_coverage(rows),
@@ -63,24 +63,10 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
 def _adequate(rows: pd.DataFrame) -> str:
     """Name the measures whose intervals are adequate; of variants of one, the first."""
     table = rows[(rows["measure"] == "interval") & rows["verdict"].isin(ADEQUATE)]
-    return prose.render("calibration.adequate", names=_short_names(table.sort_values("source")))
-
-
-def _short_names(rows: pd.DataFrame) -> list[str]:
-    named = _named(rows).unique()
+    named = _named(table.sort_values("source")).unique()
     variants = tuple(name + end for name in named for end in (" ", ": "))
-    return [name for name in named if not name.startswith(variants)]
-
-
-def _detected(power: pd.DataFrame) -> str:
-    """Say which effects are detected, by number of units, of tests for which that is known."""
-    table = _common(power).rename(columns=_POWER_KEYS)
-    exact = table[table["effect"].notna() & (table["power_smallest"] < POWER)]
-    named = _short_names(exact[exact["n"] == exact["n"].min()])
-    exact = exact[_named(exact).isin(named)]
-    found = [(n, part["effect"].agg(["min", "max"]).to_list()) for n, part in exact.groupby("n")]
-    undetected = [n for n, part in table.groupby("n") if part["power_largest"].max() < POWER]
-    return prose.render("calibration.detected", undetected=undetected, names=named, found=found)
+    shown = [name for name in named if not name.startswith(variants)]
+    return prose.render("calibration.adequate", names=shown)
 
 
 def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
@@ -89,8 +75,8 @@ def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
     parts = (table[table["verdict"].isin(verdicts)] for verdicts in (ADEQUATE, FAILS))
     lowest = pd.concat([part.nsmallest(1, "worst") for part in parts])
     ends = lowest[["worst", "worst_low", "worst_high"]].add(lowest["confidence"], axis=0)
-    lowest = lowest.assign(estimate=ends["worst"], ci_low=ends["worst_low"])
-    lowest = lowest.assign(ci_high=ends["worst_high"], n=lowest["worst_n"], statistic="coverage")
+    lowest[["estimate", "ci_low", "ci_high"]] = ends
+    lowest = lowest.assign(n=lowest["worst_n"], statistic="coverage", counted=" simulated studies")
     lowest = lowest.assign(short=_named(lowest), fails=lowest["verdict"].isin(FAILS))
     named = lowest.to_dict("records")
     return lowest.assign(name=[prose.render_plain("calibration.lowest", row=row) for row in named])
@@ -113,10 +99,9 @@ def split(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def usable(rows: pd.DataFrame) -> str:
-    """Return how many of the intervals and tests that do not fail are adequate (`split`)."""
-    adequate = rows["verdict"].isin(ADEQUATE).groupby(rows["measure"])
-    counts = {what: (int(part.sum()), len(part)) for what, part in adequate}
-    return prose.render("calibration.usable", **counts)
+    """Return how many intervals and tests are adequate, and how many undecided."""
+    counts = pd.crosstab(rows["measure"], rows["verdict"].replace(ADEQUATE[1], ADEQUATE[0]))
+    return prose.render("calibration.usable", counts=counts.to_dict("index"))
 
 
 def warning(rows: pd.DataFrame) -> str:
@@ -181,7 +166,8 @@ def families(rows: pd.DataFrame) -> pd.DataFrame:
     found = _percent(table, "estimate", "ci_low", "ci_high")
     worst = _percent(table, "worst", "worst_low", "worst_high")
     named = name_statistics(table).map(prose.capitalize)
-    columns = {"measure": named, "found": found, "n": table["n"], "worst": worst, "at": table["at"]}
+    columns = {"measure": named, "found": found, "n": table["n"], "at": table["at"]}
+    columns |= {"worst": worst, "worst_n": table["worst_n"].astype(int)}
     return pd.DataFrame(columns).reset_index(drop=True)
 
 
@@ -209,9 +195,10 @@ def summarize(rows: pd.DataFrame) -> list[str]:
             sentences.append(prose.render("calibration.verdicts", what=what, **values))
     table = rows[rows["measure"] == "family"]
     if len(table):
-        share = (table["estimate"] + nominal(table)).max()
-        adequate = table["verdict"].isin(ADEQUATE).sum()
-        values = {"share": share, "adequate": adequate, "of": len(table)}
+        shares = table["estimate"] + nominal(table)
+        values = {"adequate": table["verdict"].isin(ADEQUATE).sum(), "of": len(table)}
+        values |= {"least": shares.min(), "most": shares.max()}
+        values["runs"] = prose.count_range(table["worst_n"])
         sentences.append(prose.render("calibration.families", **values))
     return sentences or [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
 
@@ -254,20 +241,32 @@ def _common(table: pd.DataFrame) -> pd.DataFrame:
 def power(table: pd.DataFrame) -> str:
     """Say how many tests detect the largest simulated effect, by the numbers of units of all."""
     by_n = (_common(table)["power_largest"] >= POWER).groupby(table["n"])
-    values = {"of": int(by_n.size().max()), "found": [*by_n.sum().items()]}
+    values: dict[str, object] = {"of": int(by_n.size().max()), "found": [*by_n.sum().items()]}
+    most = table.rename(columns=_POWER_KEYS).groupby(_KEYS)["power_largest"].max().reset_index()
+    values["never"] = [*_named(most[most["power_largest"] < POWER])]
     return prose.render("calibration.power", **values)
 
 
-def effects_by_n(table: pd.DataFrame) -> pd.DataFrame:
+def effects_by_n(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     """Return the minimum detectable effect of each test, a column for each N that all have.
+
+    A test whose false positives are not shown to be adequate is marked (†).
+
+    Parameters
+    ----------
+    table, rows
+        As of `exclude_failing`.
 
     Examples
     --------
     >>> from nbbias import calibration
-    >>> effects_by_n(calibration.shipped_power()).iloc[0].tolist()[1:]
+    >>> effects_by_n(calibration.shipped_power(), calibration.shipped()).iloc[0].tolist()[1:]
     ['> 0.200', '> 0.200', '≤ 0.100']
     """
     named = named_tests(_common(table)).sort_values("n", kind="stable")
+    tests = rows[(rows["measure"] == "test") & ~rows["verdict"].isin(ADEQUATE)]
+    marked = named["test"].isin(name_statistics(tests).map(prose.capitalize))
+    named["test"] += marked.map({True: " †", False: ""})
     text = {name: named[name].map("{:.3f}".format) for name in ("effect", "smallest", "largest")}
     effect = text["effect"].where(named["effect"].notna(), "> " + text["largest"])
     effect = effect.mask(named["power_smallest"] >= POWER, "≤ " + text["smallest"])

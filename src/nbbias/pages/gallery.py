@@ -85,7 +85,10 @@ def write(out: Path) -> Path:
     cards.sort(key=lambda card: str(card["started"]), reverse=True)
     place = [*STUDIES, *(card["study"] for card in cards)]
     cards.sort(key=lambda card: place.index(card["study"]))
-    made = all(card["lead"]["texts"].get("kind") in {"simulated", "hand-written"} for card in cards)
+    made = all(
+        card["lead"]["texts"].get("kind") in {"simulated", "simulated numbers", "hand-written"}
+        for card in cards
+    )
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
     values: dict[str, Any] = {"scripts": [script], "cards": cards, "samples": made}
     values |= {"headline": headline, "plain": escape.without_markdown}

@@ -33,7 +33,7 @@ def write(runs: Sequence[Path], target: Path) -> Path:
     """
     finished = [one for folder in runs for one in _finished(folder)]
     sections = [_section(path, content, target) for path, content in finished]
-    made = {"simulated", "hand-written"}
+    made = {"simulated", "simulated numbers", "hand-written"}
     samples = [one["label"] for one in sections if one["lead"]["texts"].get("kind") in made]
     cite = page.citations(studies.home() / "CITATION.bib", {one["study"] for one in sections})
     values = {"sections": sections, "samples": samples, "cite": cite} | _agreement(finished)

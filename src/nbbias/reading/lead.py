@@ -120,7 +120,8 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
         "name": str(row["name"]),
         "value": names.quantity(row),
         "interval": "no interval" if values["ci_low"] is None else between,
-        "N": f"N = {row['n']:,.0f}" + (f", {lost:,.0f} {lost_as}" if lost > 0 else ""),
+        "N": f"N = {row['n']:,.0f}{row.get('counted', '')}"
+        + (f", {lost:,.0f} {lost_as}" if lost > 0 else ""),
         "levels": row["levels"] if isinstance(row.get("levels"), dict) else None,
         **values,
     }
