@@ -45,8 +45,8 @@ def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None
     assert "Crosses: published" in drawn.caption
     assert drawn.rows["panel"].unique().tolist() == [figures.OURS, figures.PUBLISHED]
     ours, below = (ax for ax in drawn.figure.axes if ax.axison)
-    assert labels(ours) == ["one", "two *", "plain"]
-    expected = [value(FOUND, "accuracy", judge=j) for j in ("one", "two *", "plain")]
+    assert labels(ours) == ["plain", "two *", "one"]
+    expected = [value(FOUND, "accuracy", judge=j) for j in ("plain", "two *", "one")]
     assert dots(ours) == pytest.approx(expected)
     # The paper prints nine systems.
     assert len(labels(below)) == len(dots(below, "x")) == 9

@@ -123,7 +123,7 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
         The name of the texts (`read_published`).
     """
     whole = estimates["bias"].isna() & estimates["dimension"].fillna(ALL).eq(ALL)
-    subset = _select(estimates[whole], "accuracy", *RATES[::-1])
+    subset = _select(estimates[whole][::-1], "accuracy", *RATES[::-1])  # the leading judge first
     constant = subset["judge"].isin([ALWAYS, NEVER, MAJORITY])
     accuracy = subset["statistic"] == "accuracy"
     majority = subset.loc[constant & accuracy, "estimate"].max()
@@ -135,7 +135,7 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
         "share",
         of="texts",
         alt="Accuracy of each judge (dashed: majority class), and errors on challenge sentences.",
-        title="Accuracy on held-out texts, and errors on challenge sentences",
+        title=_title("detection", rows[~constant]),
         line="majority class",
         tests="Differences are tested below.",
     )
@@ -186,7 +186,7 @@ def swaps(estimates: pd.DataFrame, *, judge: str) -> Drawn:
         of="sentences",
         draw=figures.zero,
         alt="Swap effect of each group with its interval, a panel a kind of group.",
-        title="A difference of the heading is the distance between two groups' dots",
+        title=_title("swaps", rows, judge=names.judge(judge)),
     )
 
 
