@@ -68,12 +68,13 @@ def lead(
     all_refused = declared["n_lost"].eq(declared["model"].map(n_refused))
     all_refused &= declared["measure"] != "refusal"  # a refusal is no loss there
     declared = declared.assign(lost_as=all_refused.map({True: "refused", False: "excluded"}))
-    parts = phrases.families(leading_rows(declared))
+    leading = leading_rows(declared)
+    parts = phrases.families(leading)
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"], biased=prompts["biased"])
     recorded = estimates["instrument"].eq(RECORDED).any()
-    detectable = declared.assign(mde=significance.minimum_detectable_effect(declared))
-    known = detectable.iloc[:0] if truth is None else detectable.merge(truth)
+    leading = leading.assign(mde=significance.minimum_detectable_effect(leading))
+    known = leading.iloc[:0] if truth is None else leading.merge(truth)
     said = phrases.summarize(refusals_first, reference=under, simulated=phrases.missed(known))
     by_headline = estimates[estimates["statistic"] == _BY_HEADLINE]
     named = significance.significant(by_headline).drop_duplicates("bias").to_dict("records")
