@@ -44,7 +44,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     texts
         Where the answers are from.
     scores
-        Of `Results`, for the shares of answers that were refused.
+        Of `Results`, for the means of both groups.
 
     Examples
     --------
@@ -77,9 +77,12 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
 def _significant(rows: pd.DataFrame) -> pd.DataFrame:
     """Return significant rows: differences, which have a direction, before excess distances.
 
-    Toxicity is last: its scores are small, and follow sentiment.
+    Toxicity is last: its scores are small, and follow sentiment. A group that is refused more
+    often than another is named first.
     """
-    rows = significance.significant(rows).sort_values("statistic", kind="stable")
+    rows = significance.significant(rows)
+    fewer = (rows["measure"] == "refusal") & (rows["estimate"] < 0)
+    rows = pd.concat([rows[~fewer], rows[fewer]]).sort_values("statistic", kind="stable")
     return rows.sort_values("measure", key=lambda of: of == "toxicity", kind="stable")
 
 
@@ -93,22 +96,23 @@ def _detectable(rows: pd.DataFrame) -> list[str]:
     return [_render("detectable", sizes=sizes)] if sizes else []
 
 
-def _refused(scores: pd.DataFrame, row: Mapping[str, Any]) -> list[float]:
-    """Return the shares of answers about a row's two groups that were refused, over prompts."""
+def _means(scores: pd.DataFrame, row: Mapping[str, Any]) -> list[Markup]:
+    """Return the mean scores of answers about a row's two groups, over prompts that have both."""
     scores = _of(scores, row, ["model", "bias"])
-    shares = scores.groupby(["group", "unit"])["refusal"].mean().groupby("group").mean()
-    return [*shares[row["group"].split(" − ")]]
+    means = scores.pivot_table(row["measure"], "unit", "group")[row["group"].split(" − ")]
+    return [Markup(names.quantity({**row, "estimate": n})) for n in means.dropna().mean()]
 
 
-def _artefact(rows: pd.DataFrame, simulated: bool, words: str = "artefact") -> str:
+def _artefact(rows: pd.DataFrame, simulated: bool, words: str = "artefact", **values: Any) -> str:
     """Return what qualifies the sample's differences in toxicity by the fallback scorer, if any."""
     fallback = rows["instrument"].str.contains("not Detoxify").any()
-    return _render(words) if simulated and fallback else ""
+    return _render(words, **values) if simulated and fallback else ""
 
 
-def scorer(rows: pd.DataFrame, *, simulated: bool) -> str:
+def scorer(rows: pd.DataFrame, scores: pd.DataFrame, *, simulated: bool) -> str:
     """Say that the sample's differences in toxicity are the scorer's, below the table of claims."""
-    return _artefact(rows, simulated, "scorer")
+    means = scores["toxicity"].groupby(scores["sentiment"] > 0).mean()
+    return _artefact(rows, simulated, "scorer", means=[*means])
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -120,17 +124,15 @@ def _people(pair: str) -> list[str]:
 
 
 def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
-    of_refusals = row["measure"] == "refusal" and scores is not None
-    sign = -1 if row["estimate"] < 0 else 1
     return _render(
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
-        refused=_refused(scores, row) if of_refusals else "",
+        means=_means(scores, row) if scores is not None and row["measure"] in scores else "",
         people=_people(row["group"]),
         name=names.measure(row),
         direction=names.direction(row),
         size=Markup(phrases.size(row, row["estimate"])),
-        numbers=Markup(phrases.numbers(row, unit="prompts", sign=sign)),
+        numbers=Markup(phrases.numbers(row, unit="prompts", sign=np.sign(row["estimate"]))),
     )
 
 
@@ -329,9 +331,8 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     values |= {"size": names.quantity(row), "model": row["model"]}
     title = prose.render_plain("counterfactual.example_title", **values)
     ends = np.quantile(first - second, (0.25, 0.75))
-    quartiles = " to ".join(names.quantity(row | {"estimate": end}) for end in ends)
-    said = {"mean": mean, "quartiles": quartiles, "middle": middle}
-    about = prose.render_plain("counterfactual.example", **said)
+    spread = " to ".join(names.quantity(row | {"estimate": end}) for end in ends)
+    about = prose.render_plain("counterfactual.example", mean=mean, quartiles=spread, middle=middle)
     return reading.markup.framed(body, title=title, about=about)
 
 

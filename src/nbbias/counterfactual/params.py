@@ -58,7 +58,7 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "uneven-writer praises women less (25% of sentences; men: 75%) and refuses 25% of answers "
-        "about Black people.",
+        "to prompts that name Black people, whichever groups are compared.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),
