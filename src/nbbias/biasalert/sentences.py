@@ -61,8 +61,7 @@ def retrieval(quality: pd.DataFrame) -> str:
     >>> retrieval(pd.DataFrame({"n": [0], "n_used": 0, "best": np.nan, "threshold": 0.5}))
     'There is no evidence: the knowledge is empty.'
     """
-    used, retrieved = (quality["n_used"] > 0).sum(), (quality["n"] > 0).any()
-    values = {"used": used, "n": len(quality), "retrieved": retrieved}
+    values = {"used": quality["n_used"] > 0, "retrieved": (quality["n"] > 0).any()}
     return prose.render("biasalert.retrieval", threshold=quality["threshold"].min(), **values)
 
 
