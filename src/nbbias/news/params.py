@@ -2,8 +2,8 @@
 
 >>> from nbbias import news
 >>> news.params.NewsBias(levels=["word"], diversity=True, labels_path="sample").left_out()
-{'level:sentence': 'levels', 'level:document': 'levels', 'discover': 'discover',
- 'sizes': 'models_path'}
+{'level:sentence': 'levels', 'level:document': 'levels', 'own': 'originals_path',
+ 'discover': 'discover', 'sizes': 'models_path'}
 """
 
 from __future__ import annotations
@@ -118,10 +118,10 @@ class News(params.Parameters):
         return {"paths": self.lexicon_paths, "names_path": self.names_path}
 
     def left_out(self) -> dict[str, str]:
-        """Return the tags of the levels that were not asked for, and what only a sample has."""
+        """Return the tags of levels not asked for, and of what only own texts or a sample have."""
         tags = [f"level:{level}" for level in LEVELS if level not in self.levels]
-        sample = {} if self.originals_path == SAMPLE else {"sample": "originals_path"}
-        return dict.fromkeys(tags, "levels") | sample
+        other = "own" if self.originals_path == SAMPLE else "sample"
+        return dict.fromkeys(tags, "levels") | {other: "originals_path"}
 
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what the instruments of tone need.

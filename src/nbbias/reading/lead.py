@@ -195,6 +195,7 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     panels = dict(iter(rows.groupby("panel")))
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
     rows = rows.assign(cell=cells)
+    tested = significance.valid_tests(rows)
     leading = significance.significant(rows).sort_index()
     order = list(pd.concat([leading["panel"], rows["panel"]]).unique())
     by_size = leading.sort_values("estimate", key=abs, ascending=False, kind="stable")
@@ -208,12 +209,11 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     shown = places.merge(shown, how="left", on=["panel", "cell"])
     figure = figures.claims(shown, axis, draw=figures.zero, hue="group")
     differ = Markup(prose.render("figures.differences", declared=CLAIM in rows))
-    none = prose.render("figures.no_difference")
-    untested = prose.render("figures.untested")
+    none, untested = (prose.render(f"figures.{of}") for of in ("no_difference", "untested"))
     title = phrases.heading(rows, what=differ, none=none, untested=untested, most=2)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of="articles")
     if rest := order[_PANELS:]:
-        differ = leading["panel"].isin(rest).any()
-        caption += " " + prose.render_plain("figures.left_out", n=len(rest), differ=differ)
+        counts = [len(rest), *(len({*rest} & {*of["panel"]}) for of in (tested, leading))]
+        caption += " " + prose.render_plain("figures.left_out", counts=counts)
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)

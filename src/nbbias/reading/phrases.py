@@ -170,13 +170,15 @@ def _clauses(
 
 def _dependent(
     side: pd.DataFrame, rows: pd.DataFrame, implied: Sequence[tuple[pd.DataFrame, pd.DataFrame]]
-) -> list[tuple[list[str], str, list[str]]]:
-    """Return whose shares went with another's, in which direction, and where it is elsewhere."""
-    models, each = _where(side, rows)["names"], dict[tuple[str, ...], list[str]]()
+) -> list[tuple[list[tuple[str, Markup]], str, list[str]]]:
+    """Return whose shares went with another's, how far, in which direction, where elsewhere."""
+    models, each = _where(side, rows)["names"], dict[tuple[str, ...], list[tuple[str, Markup]]]()
     for part, of in implied:
         row, where = part.iloc[0].to_dict(), _where(part, of)["names"]
         key = (names.direction(row), *(where if {*where} != {*models} else ()))
-        each.setdefault(key, []).append(names.of_people(str(row["group"])))
+        ends = (size(row, end) for end in _excess(part).abs().agg(["min", "max"]))
+        by = " to ".join(dict.fromkeys(ends)).replace(names.unit(row).name, "")
+        each.setdefault(key, []).append((names.of_people(str(row["group"])), Markup(by)))
     return [(whose, direction, where) for (direction, *where), whose in each.items()]
 
 
@@ -202,16 +204,17 @@ def missed(rows: pd.DataFrame) -> list[str]:
     >>> row = {"study": "x", "measure": "m", "statistic": "s", "model": "a", "null": 0.0}
     >>> row |= {"truth": 0.5, "estimate": 0.25, "p_adjusted": 0.2, "p_value": 0.1}
     >>> missed(pd.DataFrame([row | {"confidence": 0.95, "group": None}]))[0].partition("in a ")[2]
-    '(+0.50).'
+    '(simulated +0.50, estimated +0.25).'
     """
     if "truth" not in rows:
         return []
     rows = rows[rows["truth"].fillna(0).ne(0) & rows["estimate"].notna()]
     simulated = [
-        (names.measure(row), row["model"], Markup(signed({**row, "estimate": row["truth"]})), mde)
+        (names.measure(row), row["model"], truth, *(Markup(of.removesuffix(unit)) for of in sizes))
         for row in rows[~significance.is_significant(rows)].to_dict("records")
-        for size in [size_range(row, pd.Series(row.get("mde"), dtype=float))]
-        for mde in [size.removesuffix(names.unit(row).name)]
+        for mde, unit in [(pd.Series(row.get("mde"), dtype=float), names.unit(row).name)]
+        for truth in [Markup(signed(row | {"estimate": row["truth"]}))]
+        for sizes in [(signed(row), size_range(row, mde))]
     ]
     return [render("claims.missed", rows=simulated, n=len(rows))] if len(rows) else []
 
@@ -248,13 +251,10 @@ def differences(
     if len(rest):
         groups = rows["group"].nunique(dropna=False) > 1
         n = len(rest) if groups else len(rest[_MODEL].drop_duplicates())
-        kind = "" if groups else _kind(rows, n)
-        low = rest[stats.is_significant(rest["p_value"], rest["confidence"])]
-        row = rest.loc[_excess(low if len(low) else rest).abs().idxmax()].to_dict()
+        row = rest.loc[_excess(rest).abs().idxmax()].to_dict()
         one = names.subject(row, rows) if sides and n == 1 and not groups else ""
-        size = Markup(size_range(row, mde.reindex(rest.index)))
-        values = {"n": n, "kind": kind, "other": bool(sides), "mde": size, "one": one}
-        values |= {"name": names.measure(row), "subject": names.subject(row, rows), "low": len(low)}
+        values = {"n": n, "kind": _kind(rows, n) * (not groups), "other": bool(sides), "one": one}
+        values["mde"] = Markup(size_range(row, mde.reindex(rest.index)))
         of_one = Markup(f"{signed(row)}; {numbers(row, unit=unit, sep=',')}")
         sentences.append(render("claims.others", numbers=of_one, **values))
     return [*sentences, *_excluded(rows)]

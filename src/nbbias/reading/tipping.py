@@ -172,8 +172,8 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     >>> row = {"measure": "sentiment", "statistic": "mean_difference", "null": 0.0, "n": 9}
     >>> row |= {"estimate": -0.2, "ci_low": -0.3, "ci_high": -0.1, "p_adjusted": 0.01, "model": "m"}
     >>> rows = tables.estimates([row], study="news_bias", confidence=0.95)
-    >>> sentences(tipping_points(rows, rows), rows)[0].partition(": ")[2]
-    'the scorer would have to bias the estimate by −0.100 (not measured here).'
+    >>> sentences(tipping_points(rows, rows), rows)[0].partition(") ")[2]
+    'holds unless the scorer biases the estimate by −0.100 (not measured here).'
     """
     lines, confidence = [], level(claims)
     # Of a rate of 0 nothing was missed that could have been more.

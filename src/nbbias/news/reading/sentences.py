@@ -226,7 +226,6 @@ def topics(estimates: pd.DataFrame, table: pd.DataFrame, scores: pd.DataFrame) -
     missing = fits.index[fits.isna()]
     low, high = (phrases.signed({**row, "estimate": end}) for end in (fits.min(), fits.max()))
     values = {"fits": len(fits), "missing": len(missing), "high": Markup(high)}
-    values["reason"] = "".join(scores.loc[scores["seed"].isin(missing), "reason"].mode().head(1))
     values["low"] = Markup(low.removesuffix(names.unit(row).name))
     return [rests, render("news.stability", instrument=scores["instrument"].iloc[0], **values)]
 
@@ -280,7 +279,7 @@ def agreement(table: pd.DataFrame) -> tuple[str, list[str]]:
     else:
         followed = "neither" if pd.notna(difference["estimate"]) else ""
     said = [render("news.agreed", followed=followed, difference=difference, **_pairs(articles))]
-    if followed and pd.notna(models[DIFFERENCE]["estimate"]):
+    if followed and pd.notna(models[DIFFERENCE]["ci_low"]):
         said.append(render("news.agreed_models", difference=models[DIFFERENCE], **_pairs(models)))
     return render("news.agreement", followed=followed), said
 

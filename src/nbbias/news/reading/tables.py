@@ -11,7 +11,7 @@ from statsmodels.formula.api import ols
 
 from nbbias import stats
 from nbbias.news import claims, discovery, diversity
-from nbbias.reading import Table, names, readable, significance, tables
+from nbbias.reading import Table, names, phrases, readable, significance, tables
 from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -19,7 +19,7 @@ _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
 #: Name → statistics: what a reader may want of a level's estimates.
 _OF_ESTIMATES = {
     "differences": ["share_difference"],
-    "equal length": ["share_difference_passages", "omission_difference"],
+    "words": ["share_difference", "share_difference_passages", "omission_difference"],
     "diversity": [*diversity.FAMILIES],
     "words found": [discovery.FAMILIES[0]],
     "directions": [discovery.FAMILIES[1]],
@@ -34,14 +34,14 @@ _FURTHER_KEYS = {"distance": ["test"], "words found": ["dimension"]}
 
 
 def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("word",)) -> Table:
-    """Return some estimates of a level as a table for readers.
+    """Return some estimates of a level as a table for readers; of shares, those without a claim.
 
     Parameters
     ----------
     table
         ESTIMATES.
     name
-        ``"differences"``, ``"equal length"``, ``"diversity"``, ``"words found"``,
+        ``"differences"``, ``"words"``, ``"diversity"``, ``"words found"``,
         ``"directions"``, ``"distance"``, ``"prejudice"``, ``"shifts"`` or ``"toxicity"``.
     measures
         The measures of the level.
@@ -54,17 +54,19 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     >>> estimates(tables.estimates([row], study="news_bias"), "differences").title
     'Differences of shares from the originals'
     """
-    rows = table[table["measure"].isin(measures)]
     statistics = _OF_ESTIMATES[name]
+    rows = table[table["measure"].isin(measures) & table["statistic"].isin(statistics)]
     if statistics[0] in claims.MIRRORED:  # of two groups one: the other is its mirror image
-        rows = rows[rows["statistic"].isin(statistics)]
-        rows = rows[~significance.is_mirrored(rows)]
+        rows = phrases.exploratory(rows[~significance.is_mirrored(rows)])
+    rows = rows.assign(test=rows["test"].str.replace(", [0-9,]+ articles$", "", regex=True))
     keys = [*_KEYS, *_FURTHER_KEYS.get(name, ())]
-    return readable(rows, keys, statistics=statistics, words=("news_bias", name))
+    # An estimate that a correction or equal length does not change stands once.
+    rows = rows[~rows.round({"estimate": 9}).duplicated([*keys, "measure", "estimate"])]
+    return readable(rows, keys, words=("news_bias", name))
 
 
 def agreement(table: pd.DataFrame, *, keys: Sequence[str] = ()) -> Table:
-    """Return the mean correlations of `news.tone.agreement`, on articles and on models.
+    """Return the mean correlations of `news.tone.agreement` that have intervals.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ def agreement(table: pd.DataFrame, *, keys: Sequence[str] = ()) -> Table:
     keys
         Further columns that distinguish rows, such as the run.
     """
-    rows = table[~table["statistic"].str.endswith("_correlation")]
+    rows = table[table["ci_low"].notna() & ~table["statistic"].str.endswith("_correlation")]
     keys = [*keys, "dimension", "statistic", "instrument"]
     return readable(rows, keys, rows=None, words=("news_bias", "agreement"))
 
