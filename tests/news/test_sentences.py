@@ -168,6 +168,7 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
         "headings": [
             sentences.result(rows_of(*result), "word"),
             sentences.result(rows_of(result[1]), "word"),
+            sentences.result(rows_of(row_of("a", 0.0, 1.0, **documents)), "document"),
         ],
         "models": [sentences.models(compared), sentences.models(compared.head(0))],
         "topics": [
