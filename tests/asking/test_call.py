@@ -85,7 +85,7 @@ def test_retry_after_is_waited_for_and_a_long_wait_announced(
     prompts = [f"[fault:429] {i}" for i in range(3)]  # the header asks for one second
     ask_prompts(tmp_path, server, *prompts, max_retries=1)
     times = sorted(time for time, _ in server.times)
-    assert 1.0 <= times[3] - times[2] < 3.0
+    assert 0.99 <= times[3] - times[2] < 3.0  # two clocks
     assert sum("asks for patience; waiting 1 s" in message for message in caplog.messages) == 3
 
 

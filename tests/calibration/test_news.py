@@ -58,7 +58,9 @@ def read_alike(sample: Corpus) -> tuple[Read, scoring.Scored]:
     )
     scored = sentences.drop(columns=["start", "end"])
     read = Read(pairs, pd.Series(dtype=str), grouped, matches, LEXICON)
-    return read, scoring.Scored(scored, scoring.measures(scored))
+    columns = [name for name in scored if name.startswith("sentiment_")]
+    measured = pd.DataFrame({"column": columns, "measure": "sentiment", "instrument": "a scorer"})
+    return read, scoring.Scored(scored, measured)
 
 
 @pytest.mark.parametrize(("scenario", "n"), [("uneven", 30), ("runs", 10)])

@@ -68,7 +68,7 @@ def test_detect_writes_csv_that_no_spreadsheet_runs(
     assert table["group"].iloc[0] == "women"
     notes = " ".join(done.stderr.split())
     biased = counterfactuals.counterfactuals(part="test")["biased"].sum()
-    assert f"of {biased} prejudiced claims" in notes and "4 texts: 1 biased" in notes
+    assert f"of {biased:,} prejudiced claims" in notes and "4 texts: 1 biased" in notes
     assert "word lists" in table["instrument"].iloc[0]
 
 
