@@ -66,9 +66,10 @@ docs: setup      ## build the documentation site from docs/, with no network
 	@echo docs/_build/html/index.html
 
 results: setup   ## run the corpora in NBBIAS_DATA (half an hour), and write docs/results/
-	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e examples/marked_personas
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation examples/marked_personas
 	@$(NBBIAS) run $(CORPORA:%=params/%.yaml) $(EXAMPLE)
 	@$(BIN)/python tools/results.py
+	@$(BIN)/pip uninstall --quiet --yes nbbias-marked-personas
 
 benchmark: setup ## time every text stage by the libraries, by nbbias.fast and by the peers
 	@$(BIN)/python -m benchmarks
