@@ -88,7 +88,8 @@ class LdaModel(gensim.models.LdaModel):
         settings = (self.iterations, np.float32(self.gamma_threshold))
 
         def infer(first: int, end: int) -> None:
-            _infer(*bags, first, end, weights, self.alpha, gamma, theta, ratio, settings)
+            at, starts = slice(first, end), bags[2][first : end + 1]
+            _infer(*bags[:2], starts, weights, self.alpha, gamma[at], theta[at], ratio, settings)
 
         _on_threads(infer, len(gamma))
         return gamma, theta, ratio
@@ -156,8 +157,6 @@ def _infer(
     words: Any,
     counts: Any,
     starts: Any,
-    first: int,
-    end: int,
     weights: Any,
     alpha: Any,
     gamma: Any,
@@ -169,14 +168,14 @@ def _infer(
     iterations, threshold = settings
     zero, topics = np.float32(0), len(alpha)
     longest = 1
-    for d in range(first, end):
+    for d in range(len(gamma)):
         longest = max(longest, starts[d + 1] - starts[d])
     columns = np.empty((topics, longest), np.float32)  # the weights of the topics that are left
     ratio = np.empty(longest, np.float32)  # how often a word stands there, over how probable it is
     left = np.empty(topics, np.int64)
     prior, new = np.empty(topics, np.float32), np.empty(topics, np.float32)
     now, theta = np.empty(topics + 1, np.float32), np.empty(topics + 1, np.float32)
-    for d in range(first, end):
+    for d in range(len(gamma)):
         start, length = starts[d], starts[d + 1] - starts[d]
         n, resting, change, total = topics, zero, zero, zero
         for k in range(topics):
