@@ -60,6 +60,10 @@ class Article(NamedTuple):
     originals: list[np.ndarray]
 
 
+#: Stories whose sentences one process permutes at a time.
+_CHUNK = 1_000
+
+
 class Distance(NamedTuple):
     """How a level measures distances of texts by their sentences.
 
@@ -118,8 +122,12 @@ def references(
         texts = distance.texts(read, str(bias))
         further = second_texts and (second_texts.pairs, distance.texts(second_texts, str(bias)))
         first = of_bias[of_bias["instrument"] == distance.columns[0]["instrument"]]
-        for cell, articles in stories(first, read.pairs, texts, further):
-            permuted = permute(articles, distance, inference)
+        cells = list(stories(first, read.pairs, texts, further))
+        stories_of = pd.Series([articles for _, articles in cells], dtype=object)
+        null_values = tables.map_chunks(
+            _permute_all, stories_of, args=(distance, inference), chunk_bytes=_CHUNK
+        )
+        for (cell, articles), permuted in zip(cells, sum(null_values, []), strict=True):
             kind = choose(articles)
             excess = compare(articles, kind, distance.compare) if kind else None
             for number, column in enumerate(distance.columns):
@@ -282,3 +290,9 @@ def permute(
         total += np.nansum(drawn, axis=0) / np.maximum(present, 1)
         measured += present > 0
     return np.asarray(claims.ratio(total, measured))
+
+
+def _permute_all(
+    cells: pd.Series, distance: Distance, inference: stats.InferenceSettings
+) -> list[np.ndarray]:
+    return [permute(articles, distance, inference) for articles in cells]
