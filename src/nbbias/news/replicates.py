@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
 from typing import Any, NamedTuple, TypeAlias
 
+import joblib
 import numpy as np
 import pandas as pd
 from scipy.stats import t
@@ -60,8 +61,8 @@ class Article(NamedTuple):
     originals: list[np.ndarray]
 
 
-#: Stories whose sentences one process permutes at a time.
-_CHUNK = 1_000
+#: From so many stories on, permutations gain more from several processes than these cost to start.
+_MANY = 5_000
 
 
 class Distance(NamedTuple):
@@ -123,11 +124,11 @@ def references(
         further = second_texts and (second_texts.pairs, distance.texts(second_texts, str(bias)))
         first = of_bias[of_bias["instrument"] == distance.columns[0]["instrument"]]
         cells = list(stories(first, read.pairs, texts, further))
-        stories_of = pd.Series([articles for _, articles in cells], dtype=object)
-        null_values = tables.map_chunks(
-            _permute_all, stories_of, args=(distance, inference), chunk_bytes=_CHUNK
+        many = sum(len(articles) for _, articles in cells) >= _MANY
+        null_values = joblib.Parallel(n_jobs=tables.count_workers() if many else 1)(
+            joblib.delayed(permute)(articles, distance, inference) for _, articles in cells
         )
-        for (cell, articles), permuted in zip(cells, sum(null_values, []), strict=True):
+        for (cell, articles), permuted in zip(cells, null_values, strict=True):
             kind = choose(articles)
             excess = compare(articles, kind, distance.compare) if kind else None
             for number, column in enumerate(distance.columns):
@@ -290,9 +291,3 @@ def permute(
         total += np.nansum(drawn, axis=0) / np.maximum(present, 1)
         measured += present > 0
     return np.asarray(claims.ratio(total, measured))
-
-
-def _permute_all(
-    cells: pd.Series, distance: Distance, inference: stats.InferenceSettings
-) -> list[np.ndarray]:
-    return [permute(articles, distance, inference) for articles in cells]
