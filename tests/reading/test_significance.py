@@ -77,6 +77,15 @@ def test_no_spread_of_cosine_distances_above_1_is_detectable() -> None:
     assert minimum_detectable_effect(wide).isna().all()
 
 
+def test_no_rate_above_1_is_detectable() -> None:
+    # A rate is told as what it exceeds its nominal level by, at most 1 less that level.
+    rows = rows_of(*SOME)
+    effects = minimum_detectable_effect(rows)
+    for left, detectable in ((0.9, False), (1.1, True)):
+        nominal = rows.assign(nominal=1 - effects * left)
+        assert (minimum_detectable_effect(nominal).notna() == detectable).all()
+
+
 def test_for_a_permutation_test_the_range_under_the_null_counts() -> None:
     rng = np.random.default_rng(5)
     permuted = rng.normal(0.4, 0.05, 4000)
