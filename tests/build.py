@@ -5,8 +5,6 @@ Two kinds of pairs: of texts that have names alone (`pairs_of`, with `matches_of
 for every table from them to the claims).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property

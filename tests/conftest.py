@@ -1,7 +1,5 @@
 """What all tests share."""
 
-from __future__ import annotations
-
 import gc
 import logging
 import os
@@ -21,7 +19,7 @@ os.environ["NBBIAS_CACHE"] = "off"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # A busy machine is no fault of a test.
 settings.register_profile("free", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("seeded", settings.get_profile("free"), derandomize=True)
+settings.register_profile("seeded", settings.get_profile("free"), derandomize=True, max_examples=25)
 
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -4,8 +4,6 @@ A prompt that holds ``[fault:NAME]`` always gets that fault; others get one of `
 An answer is billed when it has been made, whether or not it arrives: that is what money is lost by.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -68,7 +66,7 @@ class FakeOpenAI(ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
-    def __enter__(self) -> FakeOpenAI:
+    def __enter__(self) -> "FakeOpenAI":
         # Whoever starts it names it outside params files.
         os.environ["NBBIAS_BASE_URL"] = f"{os.environ.get('NBBIAS_BASE_URL', '')} {self.url}"
         threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True).start()

@@ -1,7 +1,5 @@
 """Texts that try to be more than text, and a news corpus made of them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

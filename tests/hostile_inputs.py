@@ -1,7 +1,5 @@
 """Inputs of three studies in which texts, names, ids and groups are hostile, as files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What a process may do: root passes by the modes of folders, unless it gives that up."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 

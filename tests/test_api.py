@@ -4,8 +4,6 @@ A function on a face has an example in its docstring; a room on a face has one i
 or in that of one of its functions. All of them are run.
 """
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import inspect

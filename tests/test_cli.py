@@ -1,7 +1,5 @@
 """The command line: help, exit statuses, and errors as a user meets them, without a traceback."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`nbbias.measure`: a user's function from texts to scores, against scipy and by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 The site that is built from them is tested in `tests/browser/test_site.py`.
 """
 
-from __future__ import annotations
-
 import doctest
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What pages say first, word for word: a change of a sentence is reviewed as a diff of a text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

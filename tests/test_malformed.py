@@ -4,8 +4,6 @@ Every reader of a user's file goes through one door, `tables.read_table`: three 
 for all.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Distances between groups: never a text with itself, groups weighing alike, known answers."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

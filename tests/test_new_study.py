@@ -1,7 +1,5 @@
 """The pattern of a new study: twelve cells that run, and say what a study must say."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Notebook sources: stripped, in step with the models, short, and whole when run on real data."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 import re

@@ -1,7 +1,5 @@
 """What is shipped: dependencies in step, every data file with its source, a wheel that works."""
 
-from __future__ import annotations
-
 import re
 import sys
 import tomllib

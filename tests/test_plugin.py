@@ -1,7 +1,5 @@
 """Packages from outside, installed for real, add a study, a judge and an instrument."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

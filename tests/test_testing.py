@@ -1,7 +1,5 @@
 """`nbbias.testing`, as a user's pytest runs it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

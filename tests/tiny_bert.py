@@ -1,7 +1,5 @@
 """BERTs small enough to be made by a test."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Prompts, params files and small runs of asking, for tests of this folder and others."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing

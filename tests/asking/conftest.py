@@ -1,7 +1,5 @@
 """A server on loopback, and the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Every way in which a server can answer or fail, on a real one on loopback."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`nbbias check`: one line from a model to a page, against a server on loopback."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

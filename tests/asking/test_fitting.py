@@ -1,7 +1,5 @@
 """A study reads the answers that it is going to have before one is paid for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

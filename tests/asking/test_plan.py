@@ -1,7 +1,5 @@
 """`nbbias generate`: params, plan and price, the command, real models of other kinds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

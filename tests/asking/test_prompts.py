@@ -1,7 +1,5 @@
 """Prompts against the papers' wording, and suites of any kind."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

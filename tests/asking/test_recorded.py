@@ -1,7 +1,5 @@
 """Recorded answers: out as a table that studies read, in without being paid for again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stopped midway by whatever it is and taken up again: no answer lost, none paid for twice."""
 
-from __future__ import annotations
-
 import io
 import os
 import random

@@ -1,7 +1,5 @@
 """The store: what it keeps, what it gives out, and who may write to it."""
 
-from __future__ import annotations
-
 import sqlite3
 import subprocess
 import sys

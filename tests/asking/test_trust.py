@@ -1,7 +1,5 @@
 """What a params file from a stranger cannot do: send keys and prompts away, or run code."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

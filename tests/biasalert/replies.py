@@ -3,8 +3,6 @@
 Mild wording on purpose; the groups change so that none stands for bias as such.
 """
 
-from __future__ import annotations
-
 YES, NO = True, False
 Named = tuple[str | None, str | None, str | None]
 

@@ -1,7 +1,5 @@
 """Tables of biasalert written by hand, for tests."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Errors on reported speech, counter-speech, mentions and dialect: the checks, and the table."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

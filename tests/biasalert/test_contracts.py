@@ -1,7 +1,5 @@
 """The tables of biasalert: what is refused, and in which words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

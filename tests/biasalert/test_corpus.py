@@ -1,7 +1,5 @@
 """Jigsaw's two releases, in tables written by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The counterfactual texts: what the file holds, and what they weigh."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

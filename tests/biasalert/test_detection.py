@@ -1,11 +1,9 @@
 """Scores of judges: by hand, against scikit-learn, against the printed table, by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
@@ -151,7 +149,6 @@ def test_a_judge_that_repeats_the_text_names_no_attribute() -> None:
 VERDICTS = st.tuples(st.booleans(), st.sampled_from([True, False, None]))
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(VERDICTS, min_size=1, max_size=25))
 def test_shares_equal_scikit_learn_whatever_is_lost(pairs: list[tuple[bool, bool | None]]) -> None:
     truth, said = zip(*pairs, strict=True)

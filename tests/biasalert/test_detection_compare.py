@@ -1,7 +1,5 @@
 """Judges against each other, and calibration."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The detector to plug in: what it says, what it keeps, and what it tells of itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

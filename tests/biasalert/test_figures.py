@@ -1,7 +1,5 @@
 """Figures and sentences of biasalert: what is drawn and written equals the tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,14 +1,12 @@
 """A guard on a stream: what is let through, when it ends, and what it is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import tables
@@ -154,7 +152,6 @@ def test_long_and_foreign_texts_go_through_whole(text: str) -> None:
 
 
 @given(st.lists(st.text(alphabet="ab. \n!?\"'。", max_size=12), max_size=15))
-@settings(max_examples=50, deadline=None)
 def test_pieces_in_are_sentences_out(pieces: list[str]) -> None:
     assert "".join(guard(pieces, Judge())) == "".join(pieces)
 

@@ -1,7 +1,5 @@
 """Knowledge: what becomes an entry, what is lost, versions that are content, SBIC's layouts."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

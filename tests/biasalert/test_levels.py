@@ -1,7 +1,5 @@
 """Bias levels: Wilson, coverage of a known truth by labels and verdicts, agreement with people."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

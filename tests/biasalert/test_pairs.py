@@ -1,7 +1,5 @@
 """CrowS-Pairs: recall, pairs and flag rates by hand, by property, and on the real pairs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What Fan et al. (2024) print, against its own parts."""
 
-from __future__ import annotations
-
 from nbbias import tables
 
 PARTS = ["accuracy", "classification_score", "attribution_score"]

@@ -1,7 +1,5 @@
 """Evidence: nearest by hand, twins dropped, weak ones unused, edges."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

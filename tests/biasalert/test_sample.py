@@ -1,7 +1,5 @@
 """The sample of biasalert: both classes alike in words, nothing tested was learnt, truths known."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from scipy.stats import binom

@@ -1,7 +1,5 @@
 """The recorded replies of a small language model give the verdicts that are told of it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,12 +1,10 @@
 """Near-duplicates by brute force, and a split that has none on both sides."""
 
-from __future__ import annotations
-
 from itertools import combinations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from nbbias.biasalert import corpus
 from nbbias.biasalert.knowledge import split
@@ -41,7 +39,6 @@ def jaccard(one: str, two: str) -> float:
     ),
     near=st.sampled_from([0.3, 0.6, 0.9, 1.0]),
 )
-@settings(max_examples=80, deadline=None)
 def test_all_pairs_are_found(texts: list[str], near: float) -> None:
     expected = {
         (one, two)

@@ -1,7 +1,5 @@
 """Sentences with labels that words give away, and models small enough to be made by a test."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Neutral against biased: by hand on made-up scores, by the printed figures, by simulated truth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

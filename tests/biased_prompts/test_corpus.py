@@ -1,7 +1,5 @@
 """The corpus of biased prompts: which answers count, how they were asked for, what is lost."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

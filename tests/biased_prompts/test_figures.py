@@ -1,7 +1,5 @@
 """The figures by structure: what is drawn is the rows of the table."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

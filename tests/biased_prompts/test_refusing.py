@@ -1,7 +1,5 @@
 """Refusal rates: counted by hand, intervals by statsmodels, headlines read by the word lists."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Simulated answers to two prompts: what is simulated is there, and nothing else."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Sentences about biased prompts: every number is one of the table, every gap is said."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

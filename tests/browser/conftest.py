@@ -1,7 +1,5 @@
 """A real browser for the pages: Debian's Chromium, driven by playwright, with no network."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The list of runs and the report in a real browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Whole runs on hostile inputs: whatever they hold is text, on every page and in every file."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -1,7 +1,5 @@
 """JupyterLab with a kernel: a notebook is opened and run, and a live explorer is operated."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

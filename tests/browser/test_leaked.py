@@ -1,7 +1,5 @@
 """Should a script slip behind the escaping, the page does not run it, and its own still run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat
@@ -9,9 +7,8 @@ import pytest
 from playwright.sync_api import Page
 
 from nbbias import news, reading
-from nbbias.pages import compare
 from tests.browser.conftest import Heard
-from tests.pages.build import run, scores, written
+from tests.pages.build import written
 
 pytestmark = pytest.mark.browser
 
@@ -51,12 +48,3 @@ def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path, framed:
     shown = nbformat.v4.new_output("display_data", {"text/html": framed * view + LEAKED})
     path = written(tmp_path, nbformat.v4.new_code_cell("shown", outputs=[shown]), title="t")
     nothing_runs(page, path, title="t")
-
-
-def test_what_leaks_into_a_page_about_runs_does_not_run(
-    page: Page, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folders = [run(tmp_path / name, {"m": scores(i)}) for i, name in enumerate("ab")]
-    monkeypatch.setattr(compare, "table_html", lambda *_, **__: LEAKED)
-    target = compare.write(folders, tmp_path / "compare.html")
-    nothing_runs(page, target, title="nbbias: llmbi, a, b")

@@ -1,7 +1,5 @@
 """Every study's page in a real browser: no network, no complaint, accessible, dark, folded."""
 
-from __future__ import annotations
-
 import json
 from io import BytesIO
 from pathlib import Path

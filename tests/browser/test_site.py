@@ -1,7 +1,5 @@
 """The documentation site: built without a warning, read and searched with no network."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The toy measure in the place of the package's own."""
 
-from __future__ import annotations
-
 import pytest
 
 from nbbias.calibration import designs

@@ -1,7 +1,5 @@
 """Simulated judges: equal to the study's own functions, and their truth."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pandas as pd
@@ -66,15 +64,8 @@ def test_the_truth_is_that_of_many_texts(measure: Measure) -> None:
         assert (trials["estimate"] - trials["truth"]).abs().max() < 0.03, scenario
 
 
-def test_a_gate_is_shut_seldom_at_its_margin_and_often_beyond_it() -> None:
+def test_a_gate_has_the_least_p_that_a_comparison_with_the_accepted_run_needs() -> None:
     inference = InferenceSettings(n_permutations=2)
-    at, beyond = (
-        repeat(simulated.gating, Design("single", 80, 12, effect), 20, inference)
-        for effect in (0.0, 0.2)
-    )
-    assert (at["p_value"] < 0.05).mean() <= 0.15
-    assert (beyond["p_value"] < 0.05).mean() > 0.8
-    # The least of what each comparison with the accepted run would need.
     design = Design("single", 30, 12, 0.1)
     of = simulated.benchmark(seeded(design, inference), design, right=[0.9, *[0.75] * 20]).right
     (row,) = simulated.gating(seeded(design, inference), design, inference)

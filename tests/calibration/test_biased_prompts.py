@@ -1,7 +1,5 @@
 """Simulated prompts: equal to the study's own functions, and its truth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

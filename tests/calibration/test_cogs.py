@@ -1,14 +1,12 @@
 """Simulated CoGS: equal to the study's own functions, and its truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from nbbias import cogs
 from nbbias.calibration import cogs as simulated
-from nbbias.calibration.trials import Design, outcomes, repeat, seeded
+from nbbias.calibration.trials import Design, repeat, seeded
 from nbbias.stats import InferenceSettings
 
 INFERENCE = InferenceSettings(n_permutations=100)
@@ -64,9 +62,3 @@ def test_the_effect_is_that_of_many_units(name: str) -> None:
                     continue  # as published it is not of identities alone
                 room = 0.03 if "abs" in name else 0.015
                 assert row["estimate"] == pytest.approx(row["truth"], abs=room), (scenario, row)
-
-
-def test_a_score_as_published_calls_a_judge_with_position_bias_biased() -> None:
-    trials = repeat(simulated.abs_, Design("place", 400, 12, 0.0), 8, INFERENCE)
-    rejected = outcomes(trials, confidence=0.95).set_index("statistic")["rejected"]
-    assert rejected["abs_raw"] > 0.5 > rejected["abs"]

@@ -1,7 +1,5 @@
 """Designs are simulated once, with their own seed, and say of a known measure what is true."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any

@@ -1,7 +1,5 @@
 """Simulated studies of news against the studies themselves, given the same corpora."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

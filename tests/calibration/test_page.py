@@ -1,7 +1,5 @@
 """What the page of a calibration says and draws."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

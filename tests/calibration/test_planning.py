@@ -1,7 +1,5 @@
 """Power formulas against simulated studies, at edges, and as assumptions change."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

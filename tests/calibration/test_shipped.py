@@ -1,7 +1,5 @@
 """`params/calibration/full.yaml` gives the rows that ship: two cheap measures of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

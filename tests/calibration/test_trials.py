@@ -1,7 +1,5 @@
 """Every measure of every study gives trials and claims; families are corrected run by run."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -3,8 +3,6 @@
 And how a trial is compared with the study itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

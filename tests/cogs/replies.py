@@ -1,7 +1,5 @@
 """Replies of judges in the ways that judges answer, written for these tests."""
 
-from __future__ import annotations
-
 #: (reply, number of choices, the position decided for; or None and a word of the reason)
 REPLIES: list[tuple[str | None, int, int | str]] = [
     # the form that was asked for

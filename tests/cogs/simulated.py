@@ -5,8 +5,6 @@ task to task. Sample answers (`nbbias.cogs.sample`) go through texts and an embe
 seconds; these take none.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """ABS in two ways: the paper's example, shares by hand, simulated preferences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

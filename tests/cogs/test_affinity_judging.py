@@ -1,7 +1,5 @@
 """Orders, evaluation prompts and recorded replies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path

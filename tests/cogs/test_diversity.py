@@ -1,7 +1,5 @@
 """Whose texts are more alike: by hand, at equal length, and where one identity is flattened."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

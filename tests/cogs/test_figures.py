@@ -1,7 +1,5 @@
 """Figures of CoGS by structure: what is drawn equals the table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """People's agreement against published examples, and people beside models."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """RBS and the distances behind it: the paper's example, geometry by hand, gaps with a reason."""
 
-from __future__ import annotations
-
 from itertools import product
 from pathlib import Path
 
@@ -10,7 +8,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.cogs import rbs, spread, suite, tables as cogs_tables
+from nbbias.cogs import rbs, spread, suite
 from nbbias.text import embeddings
 
 SUITE = suite.load()
@@ -138,15 +136,3 @@ def test_answers_are_read_by_task_and_theme_or_by_prompt(tmp_path: Path) -> None
 def test_repeats_are_numbered_where_the_file_does_not(tmp_path: Path) -> None:
     row = {"model": "m", "task": "haiku", "theme": "rain", "identity": None, "text": "Rain."}
     assert rbs.read_answers(written(tmp_path, [row, row]))["sample"].tolist() == [1, 2]
-
-
-def test_a_blank_answer_is_lost_and_counted(tmp_path: Path) -> None:
-    rows = [
-        {"model": "m", "task": "haiku", "theme": "rain", "identity": who, "text": text}
-        for who, text in [(None, "Rain."), ("white", " "), ("black", None), ("asian", "Snow.")]
-    ]
-    table = rbs.read_answers(written(tmp_path, rows))
-    told = cogs_tables.answers(table, SUITE).set_index("axis")
-    assert told.loc["race", ["answers", "blank"]].tolist() == [3, 2]
-    found = rbs.distances(table, model="offline").set_index("identity")
-    assert found["distance"].isna().to_dict() == {"white": True, "black": True, "asian": False}

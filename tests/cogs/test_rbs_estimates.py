@@ -1,7 +1,5 @@
 """From distances to claims: recomputed by groupby, scipy and by hand; losses; printed figures."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What the parser makes of judges' replies."""
 
-from __future__ import annotations
-
 import math
 import time
 

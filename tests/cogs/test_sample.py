@@ -1,7 +1,5 @@
 """Simulated answers and judges hold what was simulated; the parameters of the study are strict."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

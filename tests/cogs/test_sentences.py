@@ -1,7 +1,5 @@
 """Sentences and tables of CoGS say what the numbers say: by hand, from known shares and choices."""
 
-from __future__ import annotations
-
 from itertools import permutations
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The suite: the paper's counts and wording, a user's additions, every fault named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Perceptibility: words at word boundaries, hints by similarity, chance from default answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

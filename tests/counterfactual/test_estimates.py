@@ -1,7 +1,5 @@
 """Distances between versions and within one: by hand, by scipy, and by simulation."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

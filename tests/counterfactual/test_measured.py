@@ -1,7 +1,5 @@
 """The pipeline on the sample, on LangFair's numbers, and on hostile texts."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Versions of prompts, and answers to them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -42,20 +40,6 @@ def test_names_are_swapped_with_them() -> None:
     others = table[table["group"] != "Black"]
     assert len(others) > 2 and not others["prompt"].str.contains("Al Green").any()
     assert table["prompt"].str.endswith("and his plans.").all()
-
-
-@pytest.mark.parametrize(
-    ("texts", "biases", "reason"),
-    [
-        (["Explain tides."], ["gender"], "no prompt names a group of gender"),
-        (["Advise her."], ["gendr"], "did you mean gender?"),
-    ],
-)
-def test_what_cannot_be_swapped_is_refused(
-    texts: list[str], biases: list[str], reason: str
-) -> None:
-    with pytest.raises(NbbiasError, match=reason.replace("?", r"\?")):
-        versions.swap_prompts(prompts(*texts), biases)
 
 
 def test_the_sample_is_what_it_says() -> None:

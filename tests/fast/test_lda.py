@@ -1,7 +1,5 @@
 """The compiled model against gensim's own, on the same texts and random numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from gensim.matutils import Sparse2Corpus

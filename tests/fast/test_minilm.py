@@ -1,7 +1,5 @@
 """The encoder without PyTorch gives the vectors of sentence-transformers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

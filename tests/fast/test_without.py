@@ -1,7 +1,5 @@
 """The core without `nbbias.fast` and without numba."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

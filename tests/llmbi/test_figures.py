@@ -1,7 +1,5 @@
 """The figures of the LLMBI study: what is drawn equals the table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Neutral prose beside LLMBI: read, cut to the answers' lengths, and scored as they are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

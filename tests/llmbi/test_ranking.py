@@ -1,7 +1,5 @@
 """How firm the ranking is: settings scored again, weights and prompts drawn another way."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Scorer bias of the index: what exchanging the groups of an answer changes, by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """What is said of LLMBI's estimates: numbers come from the row, and names stay text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tables of the LLMBI study: counted by hand, and with all that a reader needs."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from nbbias import llmbi

@@ -1,7 +1,5 @@
 """Repeated answers to one article are one unit at every level, against means and sums by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

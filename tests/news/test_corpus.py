@@ -1,7 +1,5 @@
 """News corpora: every layout comes in, sides pair, oddities and losses are counted exactly."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

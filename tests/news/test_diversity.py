@@ -1,7 +1,5 @@
 """How alike texts about a group are: by hand, at equal length, and where a group is flattened."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The news figures by structure: points, spans and bands are the rows of the table."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """What people are asked about the word lists: strata, draws, sheets, and labels found again."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Word shares of German, French and Spanish texts, by lists tried on simulated texts alone."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """Any list of groups, shipped or a user's own, from its texts to the first sentence of its page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import matplotlib.pyplot as plt

@@ -1,14 +1,12 @@
 """What two texts differ by anyway: by hand, against another way, and over many corpora."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from nbbias import stats
 from nbbias.news import claims, corpus, replicates, sample, scoring, tone, words
@@ -32,7 +30,6 @@ def cut_words(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> float:
     return np.mean([np.abs(whole / whole.sum() - cut / cut.sum()).sum() / 2 for cut in cuts])
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data(), groups=st.integers(1, 5))
 def test_shares_of_cuts_are_those_of_plain_numpy(data: st.DataObject, groups: int) -> None:
     sentence = st.lists(st.integers(0, 3), min_size=groups, max_size=groups).filter(any)
@@ -52,7 +49,6 @@ def cut_tone(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> float:
     return np.mean([max(one) for one in product(*by_group)]) if by_group else np.nan
 
 
-@settings(max_examples=40, deadline=None)
 @given(data=st.data())
 def test_the_largest_of_cuts_is_that_of_every_choice_of_them(data: st.DataObject) -> None:
     sentence = st.tuples(st.integers(0, 2), st.floats(-1, 1).map(lambda x: round(x, 2)))

@@ -1,7 +1,5 @@
 """Simulated news: what is simulated is in the texts."""
 
-from __future__ import annotations
-
 import re
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Scorer bias of tone by counterfactual substitution: raw = corrected + scorer bias."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

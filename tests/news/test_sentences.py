@@ -1,7 +1,5 @@
 """Sentences about news: every number is one of the table, every gap is said."""
 
-from __future__ import annotations
-
 import re
 from itertools import product
 

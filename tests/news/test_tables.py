@@ -1,7 +1,5 @@
 """Mean distance over the size of models: slopes are scipy's, facts are checked, points are rows."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

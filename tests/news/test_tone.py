@@ -1,7 +1,5 @@
 """Claims about tone against scipy, plain loops and every permutation."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np
@@ -187,14 +185,6 @@ def test_the_answer_takes_the_place_of_either_human_text() -> None:
     same = replicated(TONED[:8], TONED[:8], [said + " " for said in TONED[:8]])
     row = row_of(same.estimates, "bias", measure="sentiment")
     assert row["excess"] == 0 and np.isnan(row["p_value"])  # no article differs
-
-
-def test_answers_further_off_than_two_humans_are_beyond_the_floor() -> None:
-    level = replicated(["He was awful. He was stupid."] * 8, TONED[:8], [*TONED[:7], TONED[2]])
-    row = row_of(level.estimates, "bias", measure="sentiment")
-    assert row["null"] < row["null_high"] < row["estimate"]
-    assert row["p_value"] < row["p_adjusted"] or row["p_adjusted"] == row["p_value"]
-    assert row["p_value"] < 0.01
 
 
 def test_neutral_sentences_say_by_how_much_wording_is_stronger(

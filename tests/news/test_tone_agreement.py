@@ -1,7 +1,5 @@
 """Agreement of scorers on corpora whose scores are simulated: the tone of groups, or a scorer's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The sentence level against hand counts, direct calls of the instruments and plain loops."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -9,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from profanity_check import predict_prob
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
@@ -60,7 +58,6 @@ def scored_of(
 WORDS = st.sampled_from(["he", "she", "him", "her", "men", "women", "the", "rain", "table"])
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(WORDS, min_size=1, max_size=8), min_size=1, max_size=5))
 def test_groups_equal_those_of_a_plain_loop_and_turn_with_the_words(
     sentences: list[list[str]],

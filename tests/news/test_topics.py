@@ -1,7 +1,5 @@
 """Document-level bias against statsmodels, scipy, plain loops and simulated corpora."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

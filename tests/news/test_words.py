@@ -1,7 +1,5 @@
 """Word-level bias against an optimal-transport solver, plain loops, scipy and enumeration."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from scipy.optimize import linprog
 from statsmodels.stats.proportion import proportion_confint
 
@@ -73,7 +71,6 @@ def count_pairs(draw: st.DrawFn) -> tuple[list[list[int]], list[list[int]]]:
 
 
 @given(count_pairs())
-@settings(max_examples=50, deadline=None)
 def test_distance_is_the_cost_of_the_best_transport(
     both: tuple[list[list[int]], list[list[int]]],
 ) -> None:

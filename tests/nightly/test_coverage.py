@@ -4,12 +4,9 @@ And where nothing was planted, chance levels leave nothing over. Each test simul
 hundreds of corpora, so they are for `make test-all` alone.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t as t_distribution
 
 from nbbias import stats, tables
 from nbbias.news import corpus, sample, topics, words
@@ -88,30 +85,3 @@ def test_a_distance_seldom_exceeds_replicates_where_writers_are_alike(kind: str,
     print(f"{kind}, {n}: {rate:.3f} below .05, the least {min(p_values):.2g}")
     # 200 draws of .05: three standard errors are .046.
     assert 0.004 <= rate <= 0.096 and min(p_values) > 1e-5
-
-
-# --- claims that are significant --------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("n", "plain"), [(80, 0.1), (400, 0.92)])
-def test_intervals_of_significant_claims_hold_a_small_effect(n: int, plain: float) -> None:
-    """Fifteen claims, the first with an effect of a tenth of a standard deviation."""
-    rng, held = np.random.default_rng(n), []
-    truth = np.array([0.1, *[0.0] * 14])
-    for _ in range(3000):
-        # Means and standard errors of normal samples.
-        means = truth + rng.normal(size=15) / np.sqrt(n)
-        errors = np.sqrt(rng.chisquare(n - 1, 15) / (n - 1) / n)
-        p_values = 2 * t_distribution.sf(np.abs(means / errors), n - 1)
-        if p_values[0] * 15 >= 0.05 and np.argmin(p_values) == 0:
-            continue
-        ends = errors * t_distribution.ppf(0.975, n - 1)
-        rows = pd.DataFrame({"estimate": means, "ci_low": means - ends, "ci_high": means + ends})
-        rows = stats.adjust(rows.assign(p_value=p_values, df=n - 1.0, confidence=0.95))
-        wide, row = stats.selection_interval(rows).iloc[0], rows.iloc[0]
-        if row["p_adjusted"] < 0.05:
-            low, high = wide
-            held.append((row["ci_low"] <= 0.1 <= row["ci_high"], low <= 0.1 <= high))
-    of_plain, selected = np.mean(held, axis=0)
-    print(f"N = {n}, {len(held)} significant: {of_plain:.3f} plain, {selected:.3f} adjusted")
-    assert of_plain < plain and selected > 0.8

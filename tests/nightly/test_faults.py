@@ -3,8 +3,6 @@
 docs/decisions/what-can-be-lost-or-run.md has the table.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import shutil

@@ -5,8 +5,6 @@ answers. Anchors are one answer for each unit, recorded before the first run.
 `python -m tests.nightly.test_watch` prints the table of the decision page.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The wheel and the source distribution, as they would be published, and a run from the wheel."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

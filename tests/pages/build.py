@@ -1,7 +1,5 @@
 """Runs and pages written by hand, for the tests of this folder and of the browser."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """What a page says of its run: what was changed, what was used, whom to cite."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

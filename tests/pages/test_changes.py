@@ -1,7 +1,5 @@
 """What changed between two runs, against scipy on the units by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The page about several runs of a study: models side by side, and what changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

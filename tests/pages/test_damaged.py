@@ -1,7 +1,5 @@
 """A run's folder may be damaged or a stranger's: every verb says so, and the others go on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The list of runs, and the site of the finished ones."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

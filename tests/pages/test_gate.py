@@ -1,7 +1,5 @@
 """The gate: its verdicts and its exit status, and what it writes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Pages need no network and show hostile text as text; the index lists every run."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
 """One page over several studies: a screen each, and no score of all."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A run as an archive, and the studies in a folder of one's own."""
 
-from __future__ import annotations
-
 import html
 import json
 import os

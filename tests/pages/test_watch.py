@@ -1,8 +1,9 @@
 """A series of runs and of their anchors: what drifted, the page, and what is refused."""
 
-from __future__ import annotations
-
+import atexit
 import shutil
+import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,16 @@ CLAIM = build.INDEX | {"smallest_effect": 0.05}
 def series(
     folder: Path, *, model: float = 0.0, judge: float = 0.0, runs: int = 9, name: str = "m"
 ) -> tuple[Path, Path]:
-    """Save runs and those of their anchors; from the sixth on the model and the judge shift."""
+    """Copy runs and those of their anchors; from the sixth on the model and the judge shift."""
+    shutil.copytree(saved(model, judge, runs, name), folder, dirs_exist_ok=True)
+    return folder / "new", folder / "anchors"
+
+
+@cache
+def saved(model: float, judge: float, runs: int, name: str) -> Path:
+    """Save such runs once."""
+    folder = Path(tempfile.mkdtemp())
+    atexit.register(shutil.rmtree, folder)
     rng = np.random.default_rng(5)
     centre = rng.normal(0.5, 0.2, N)
     recorded = centre + rng.normal(0, 0.1, N)
@@ -35,7 +45,7 @@ def series(
             data = {"answers_path": texts(day if kind == "new" else "recorded")}
             place = folder / kind / "llmbi" / day
             build.run(place, {name: list(values)}, **common, data=data)
-    return folder / "new", folder / "anchors"
+    return folder
 
 
 def texts(content: str) -> dict[str, Any]:

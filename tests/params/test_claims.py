@@ -1,7 +1,5 @@
 """Declared claims: refused with the nearest names, all at once, and hashed by what they say."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

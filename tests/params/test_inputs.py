@@ -1,7 +1,5 @@
 """Tables in place of files: held to what files are held to, and named by what they are."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

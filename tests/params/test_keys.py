@@ -1,7 +1,5 @@
 """Keys: refused in params, found nowhere in what runs leave behind."""
 
-from __future__ import annotations
-
 import logging
 import sys
 from pathlib import Path

@@ -1,12 +1,10 @@
 """What differs between two sets of parameters, as a name: whatever the values hold."""
 
-from __future__ import annotations
-
 import string
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from pydantic import Field
 
 from nbbias import llmbi, params
@@ -51,7 +49,6 @@ def name(values: dict[str, Any]) -> str:
     return params.name_differences(Study(**values))
 
 
-@settings(max_examples=60)
 @given(SETS, SETS)
 def test_names_are_legal_and_two_sets_have_one_only_if_they_are_the_same(
     first: dict[str, Any], second: dict[str, Any]

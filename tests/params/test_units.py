@@ -1,7 +1,5 @@
 """The units of a saved run: their mean is the estimate, whatever a study does to get there."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

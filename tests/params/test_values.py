@@ -1,7 +1,5 @@
 """Parameters: every mistake is named at once, and told within bounds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any, get_args
 

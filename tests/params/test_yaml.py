@@ -1,7 +1,5 @@
 """YAML that a user wrote: its traps are shut, and what is hostile is refused at once."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
@@ -9,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from nbbias import params, studies as registry
 from nbbias.cogs import suite
@@ -74,7 +72,6 @@ def test_a_file_that_is_no_mapping_is_refused(text: str, tmp_path: Path) -> None
     assert refusal(write(tmp_path, text)) == "must hold lines of the form 'name: value'"
 
 
-@settings(max_examples=25)
 @given(st.dictionaries(st.text("ab:-# 01e\n'\"yn~é[", max_size=6), PLAIN, max_size=3))
 def test_what_is_written_is_read_again(values: dict[str, Any]) -> None:
     assert reader.parse(params.as_yaml(values), where="") == values

@@ -1,7 +1,5 @@
 """Rows of estimates: three models with a known spread, 30 to 200 articles each; and one index."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mistune

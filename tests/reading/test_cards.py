@@ -1,7 +1,5 @@
 """Every study has its measurement card, and every calibrated measure its row on it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

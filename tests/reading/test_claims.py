@@ -1,7 +1,5 @@
 """Declared claims: which rows they mean, corrected together, and what readers are told."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures by structure: what is drawn equals the table, and nothing unmeasured is drawn at 0."""
 
-from __future__ import annotations
-
 import itertools
 from io import BytesIO
 from typing import Any

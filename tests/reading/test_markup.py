@@ -1,7 +1,5 @@
 """Pieces of HTML show any text as itself, mark matches, and need no script."""
 
-from __future__ import annotations
-
 import pandas as pd
 from bs4 import BeautifulSoup
 from hypothesis import given, strategies as st

@@ -1,7 +1,5 @@
 """Sentences: numbers come from the row, names stay text, and the words are golden texts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mistune

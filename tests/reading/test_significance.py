@@ -1,7 +1,5 @@
 """What is significant, and what N can detect: by hand, and by a power analysis."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

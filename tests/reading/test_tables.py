@@ -1,7 +1,5 @@
 """Tables for readers: every text escaped, gaps written out, few columns that say all."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

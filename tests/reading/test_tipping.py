@@ -1,7 +1,5 @@
 """Tipping points of claims, and their sentences."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 XSTest's answers are read through NBBIAS_DATA and never shown.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -195,10 +193,10 @@ def test_quoted_words_count_for_no_family_and_apostrophes_are_of_either_kind() -
 
 
 def test_neutral_prose_and_simulated_news_refuse_nothing() -> None:
-    prose = pd.read_json(data_path("neutral_prose.jsonl"), lines=True)["text"][::4]
+    prose = pd.read_json(data_path("neutral_prose.jsonl"), lines=True)["text"][::9]
     _, generations = sample.corpus({"m": {}}, seed=3)
-    sentences = [line for lines in refusals.sentences(prose.tolist()) for line in lines][::12]
-    assert not detect(*prose, *generations["text"].head(20))["refused"].any()
+    sentences = [line for lines in refusals.sentences(prose.tolist()) for line in lines][::36]
+    assert not detect(*prose, *generations["text"].head(9))["refused"].any()
     assert detect(*sentences)["refused"].sum() <= 1
 
 

@@ -1,7 +1,5 @@
 """Whether the detector of refusals hears a group."""
 
-from __future__ import annotations
-
 import pytest
 
 from nbbias import refusals

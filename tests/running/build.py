@@ -1,7 +1,5 @@
 """What tests of runs are built from: a project with one small notebook, and planned runs of it."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

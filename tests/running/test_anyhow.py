@@ -1,7 +1,5 @@
 """A notebook gives one result, whatever executes it: a run, Run All, or no notebook at all."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import nbformat

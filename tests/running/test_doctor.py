@@ -1,7 +1,5 @@
 """What files support: real files of each study, and what is missing for more."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

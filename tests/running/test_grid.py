@@ -1,7 +1,5 @@
 """Values on the command line: one run for each, by what a parameter holds."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

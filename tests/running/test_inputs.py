@@ -3,8 +3,6 @@
 What is said stands in tests/golden/refused_inputs_*.txt.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`nbbias label`: a sheet beside a run or its params, and what its labels tell so far."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

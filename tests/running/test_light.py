@@ -1,7 +1,5 @@
 """What needs no models loads nothing heavy."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """How runs are called: no run takes the name of a finished one with other parameters."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

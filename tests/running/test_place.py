@@ -1,7 +1,5 @@
 """A run takes its folder: whoever is killed, and whatever fails, leaves a complete run."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """Relative paths: of a file from its folder, of `-p` from the current one, wherever one stands."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

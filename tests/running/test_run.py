@@ -1,7 +1,5 @@
 """Runs are planned with every problem at once, and made by real kernels."""
 
-from __future__ import annotations
-
 import errno
 import os
 import signal

@@ -1,7 +1,5 @@
 """`nbbias plan`: its rows, its table, and mistakes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

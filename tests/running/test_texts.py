@@ -1,7 +1,5 @@
 """Texts to classify from a file or a pipe, and `nbbias detect` and `nbbias measure` in a shell."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

@@ -3,8 +3,6 @@
 What is said stands in tests/golden/user_files_*.txt.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

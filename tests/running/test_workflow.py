@@ -1,7 +1,5 @@
 """The workflows that `nbbias new --ci` writes, and the project's own: parsed, and the gate run."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

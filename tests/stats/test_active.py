@@ -1,9 +1,5 @@
 """Active sampling: weights by hand, shares by statsmodels, coverage where labelling stops early."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,8 +7,6 @@ from scipy.special import expit
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats, tables
-
-Annotate = Callable[[pd.Index], pd.Series]
 
 
 def label(texts: pd.DataFrame, truth: pd.Series, *, width: float, seed: int) -> stats.Estimate:

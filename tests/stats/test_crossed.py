@@ -1,7 +1,5 @@
 """Means over crossed random facets against worked examples, statsmodels and simulated studies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -63,7 +61,7 @@ def test_repeated_measures_equal_a_worked_example() -> None:
 
 
 @given(st.integers(2, 6), st.integers(2, 6), st.integers(2, 4), st.integers(0, 10**6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_two_facets_have_clarks_quasi_f(tasks: int, themes: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     table = simulate(rng, tasks, themes, k, sd=(1, 1, 0.5))
@@ -129,7 +127,7 @@ def test_themes_of_one_task_each_vary_with_their_tasks() -> None:
 
 
 @given(st.integers(2, 5), st.integers(2, 6), st.integers(2, 4), st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_an_interval_holds_0_where_the_test_does_not_reject(
     tasks: int, themes: int, k: int, seed: int
 ) -> None:

@@ -1,7 +1,5 @@
 """Evidence of a drift: scores by enumeration, evidence by integration, and simulated errors."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -68,12 +66,6 @@ def test_scores_are_standard_normal_and_independent_where_nothing_changed() -> N
     assert len(tested) > 800
     assert scipy_stats.kstest(tested, "norm").pvalue > 0.001
     assert abs(np.corrcoef(flat[:, :-1].ravel(), flat[:, 1:].ravel())[0, 1]) < 0.12
-
-
-def test_false_alarms_over_many_looks_stay_below_their_level() -> None:
-    rng = np.random.default_rng(2)
-    paths = [10 ** stats.drift_evidence(rng.normal(size=200)).max() for _ in range(400)]
-    assert np.mean(np.array(paths) >= 20) <= 0.05
 
 
 def test_later_runs_change_no_score_and_constant_values_have_none() -> None:

@@ -1,7 +1,5 @@
 """Equivalence as statsmodels has it, at the level; the largest of many, shrunken to its size."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

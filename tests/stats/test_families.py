@@ -1,12 +1,10 @@
 """Families of tests: against statsmodels family by family, and what must hold of any family."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from nbbias import stats, tables
@@ -20,7 +18,6 @@ def table(p: list[float], **columns: list) -> pd.DataFrame:
 
 
 @given(ROWS)
-@settings(max_examples=40, deadline=None)
 def test_each_family_is_corrected_as_statsmodels_does_a_gap_being_one_too(
     rows: list[tuple],
 ) -> None:
@@ -82,7 +79,6 @@ def test_what_was_not_tested_takes_no_p_from_another_group() -> None:
 
 
 @given(st.lists(st.floats(-6, 6), min_size=1, max_size=12))
-@settings(max_examples=30, deadline=None)
 def test_no_interval_of_a_claim_that_holm_selects_holds_0(t: list[float]) -> None:
     rows = pd.DataFrame({"estimate": t, "df": 30.0, "confidence": 0.95})
     half = scipy.stats.t.isf(0.025, 30)

@@ -1,10 +1,8 @@
 """Null ranges by percentiles, and units permuted alike."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from nbbias import stats
 
@@ -12,7 +10,6 @@ VALUES = st.lists(st.floats(-5, 5), min_size=1, max_size=30).map(np.array)
 
 
 @given(VALUES)
-@settings(max_examples=30, deadline=None)
 def test_the_range_is_that_of_the_percentiles_and_missing_draws_do_not_count(
     values: np.ndarray,
 ) -> None:
@@ -33,7 +30,6 @@ def test_without_a_draw_nothing_is_known(values: list[float]) -> None:
 
 
 @given(st.integers(0, 6), st.integers(0, 6), st.integers(1, 4), st.integers(0, 10**6))
-@settings(max_examples=50, deadline=None)
 def test_the_first_side_takes_the_units_with_the_smallest_numbers(
     n: int, m: int, g: int, seed: int
 ) -> None:

@@ -1,7 +1,5 @@
 """Intervals, tests and corrections against scipy, hand computation and simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Two samples, against statsmodels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW

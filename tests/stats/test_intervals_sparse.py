@@ -1,7 +1,5 @@
 """Means of differences most of which are 0: by hand, and where the truth is known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,8 +48,7 @@ def test_missing_values_are_lost_and_one_value_has_no_interval() -> None:
     assert np.isnan(sparse_mean(np.array([0.5]), confidence=0.95).ci_low)
 
 
-@pytest.mark.parametrize("n", [30, 80, 400])
-@pytest.mark.parametrize("kept", [0.0, 0.5])
+@pytest.mark.parametrize(("n", "kept"), [(30, 0.0), (80, 0.5), (400, 0.0)])
 def test_intervals_hold_where_a_group_is_in_one_article_of_twenty(n: int, kept: float) -> None:
     rng, truth, held = np.random.default_rng(3), -0.05 * 0.75 * (1 - kept), 0
     for _ in range(150):

@@ -1,7 +1,5 @@
 """Cohen's kappa against scikit-learn, statsmodels and simulation with a known truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.stats
@@ -51,17 +49,6 @@ def test_nothing_one_unit_and_one_cluster_say_why_there_is_no_interval() -> None
     together = stats.kappa(*cells([1, 1, 1, 1]), np.zeros(4), confidence=0.95).row()
     assert (together["estimate"], together["reason"]) == (0, stats.ONE_CLUSTER)
     assert np.isnan(together["ci_low"])
-
-
-def test_clusters_of_like_units_are_worth_one_each() -> None:
-    first, second = cells([10, 3, 2, 15])
-    alone = stats.kappa(first, second, confidence=0.95).row()
-    again = stats.kappa(
-        np.repeat(first, 4), np.repeat(second, 4), np.repeat(np.arange(30), 4), confidence=0.95
-    ).row()
-    assert again["estimate"] == pytest.approx(alone["estimate"])
-    for end in ("ci_low", "ci_high"):  # the half is added to more units, so not just alike
-        assert again[end] == pytest.approx(alone[end], abs=0.06)
 
 
 def test_the_variance_of_clusters_is_that_of_their_sums_of_influence() -> None:

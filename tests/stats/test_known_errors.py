@@ -1,7 +1,5 @@
 """Shares corrected for an instrument's errors: by hand, by draws, and at the ends."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

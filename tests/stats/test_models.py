@@ -1,7 +1,5 @@
 """Statistics across models against scipy and statsmodels, known values and simulation."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

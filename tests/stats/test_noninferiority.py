@@ -1,7 +1,5 @@
 """Tests of a change between two runs, against scipy, statsmodels and simulated runs."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

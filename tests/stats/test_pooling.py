@@ -1,7 +1,5 @@
 """Articles crossed with fits: against an analysis of variance, one fit, and by simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Tipping points: with the error that they name, the interval reaches 0."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import ttest_1samp

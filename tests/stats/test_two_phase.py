@@ -1,7 +1,5 @@
 """Double sampling: by hand, coverage of a known truth, and mirror images."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Analysis of variance against scipy and sums by hand; distances of all pairs by scipy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

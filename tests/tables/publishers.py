@@ -1,7 +1,5 @@
 """Small files as publishers lay them out, and a web server on loopback that serves them."""
 
-from __future__ import annotations
-
 import gzip
 import http.server
 import io

@@ -1,7 +1,5 @@
 """An article has one name, whatever a file made of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The contracts: every breach is named at once, and nothing is changed or guessed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,6 @@
 """Datasets are fetched, from a real server on loopback; printed figures stand beside ours."""
 
-from __future__ import annotations
-
+import shutil
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -85,13 +84,21 @@ def test_unknown_dataset_and_unset_folder(monkeypatch: pytest.MonkeyPatch) -> No
 # --- the tables that params files read ------------------------------------------------------------
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What publishers have, in their layouts."""
+    folder = tmp_path_factory.mktemp("made")
+    publishers.publish(folder)
+    return folder
+
+
 @pytest.fixture
 def published(
-    server: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, Path], made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Path, Path]:
-    """What publishers have, in their layouts, behind the server; and the data folder."""
+    """The same behind the server; and the data folder."""
     url, folder = server
-    publishers.publish(folder)
+    shutil.copytree(made, folder, dirs_exist_ok=True)
     files = publishers.catalogue(url)
     monkeypatch.setattr(datasets, "_files", lambda: files.copy())
     monkeypatch.setenv(datasets.VARIABLE, str(tmp_path / "data"))

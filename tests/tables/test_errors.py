@@ -1,7 +1,5 @@
 """A mistake of a user's is a message that a person can read: what, where, and what to do."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

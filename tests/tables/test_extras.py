@@ -1,7 +1,5 @@
 """What is not installed is told in one sentence, before a run starts and by whatever loads it."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a run leaves behind: whole files, equal twins, the same bytes for the same figure."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from urllib.parse import unquote

@@ -5,8 +5,6 @@
 nothing of the answer is cut. `EVERY` is by the schema 0.3.0 of Every Eval Ever.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import json

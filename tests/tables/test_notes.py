@@ -1,7 +1,5 @@
 """How a file is written and which of its columns is which: said behind its path, or found out."""
 
-from __future__ import annotations
-
 import codecs
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What other packages add: known by metadata, loaded when read, left out with a reason."""
 
-from __future__ import annotations
-
 import sys
 from importlib.metadata import EntryPoint
 

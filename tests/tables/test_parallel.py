@@ -1,7 +1,5 @@
 """Results are those of one call, whatever the chunks, the workers and the engine."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Reading tables: what pandas writes comes back, and what cannot be read says why."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

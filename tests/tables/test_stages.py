@@ -1,7 +1,5 @@
 """Stages are kept by content: found again where all is alike, never where anything is not."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import re

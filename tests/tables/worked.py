@@ -1,7 +1,5 @@
 """What workers of the tests do: functions that they can import."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Group words in texts: whole tokens, longest first, once, inside one sentence."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Equal texts are read once, and all get their rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import psutil

@@ -1,7 +1,5 @@
 """Embeddings: unit vectors, each distinct text encoded once, NaN where there is no text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

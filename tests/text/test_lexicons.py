@@ -1,7 +1,5 @@
 """Word lists: the shipped ones hold, faults are named all at once, coverage is a count."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

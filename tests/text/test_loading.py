@@ -1,7 +1,5 @@
 """Checkpoints that someone else made: what is in them is read, and none of it is run."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import shutil

@@ -1,7 +1,5 @@
 """The scorers of sentiment against direct calls of TextBlob and VADER."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from importlib.metadata import version

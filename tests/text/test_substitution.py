@@ -1,7 +1,5 @@
 """Counterfactual substitution: who is exchanged for whom, and what that changes in a score."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

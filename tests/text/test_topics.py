@@ -1,7 +1,5 @@
 """Topics against gensim's own functions, plain loops and corpora with planted topics."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

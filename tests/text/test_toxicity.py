@@ -1,7 +1,5 @@
 """Toxicity against direct calls of the libraries, and weights that must not be trusted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Baselines by hand, and attribution by pattern."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

@@ -1,7 +1,5 @@
 """The offline judges: they learn what can be learnt, repeat, and say when not."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

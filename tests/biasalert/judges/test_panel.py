@@ -1,7 +1,5 @@
 """BiasAlert brought together: texts and their split, knowledge, judges by one protocol, tables."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

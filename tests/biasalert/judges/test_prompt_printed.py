@@ -1,7 +1,5 @@
 """The prompt of the paper's Table 8, letter for letter, its parts, and replies in its form."""
 
-from __future__ import annotations
-
 import pytest
 
 from nbbias.biasalert.judges import panel, prompt

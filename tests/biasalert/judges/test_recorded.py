@@ -1,7 +1,5 @@
 """Language models as judges, read as recorded."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

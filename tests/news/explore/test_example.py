@@ -1,7 +1,5 @@
 """The pair of texts in a page's body: of the model that is shown, in the finding's direction."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

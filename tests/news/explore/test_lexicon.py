@@ -1,7 +1,5 @@
 """Leaving out one term, against measuring again without its matches."""
 
-from __future__ import annotations
-
 import pandas as pd
 import pytest
 

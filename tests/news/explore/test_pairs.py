@@ -1,7 +1,5 @@
 """The differences of pairs have the estimate as their mean, at every level."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Topics looked into, against the functions that made them and simple means."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
