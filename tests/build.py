@@ -5,12 +5,14 @@ Two kinds of pairs: of texts that have names alone (`pairs_of`, with `matches_of
 for every table from them to the claims).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import pytest
 
 from nbbias import stats, text
 from nbbias.news import corpus, fits, sample, scoring, shares, tone, topics, words
@@ -21,6 +23,22 @@ GENDER = lexicons.load("gender")
 GROUPS = list("abcde")
 
 Counts = Sequence[Sequence[int]]
+
+
+def encode_as(patch: pytest.MonkeyPatch, vector: Callable[[str], np.ndarray]) -> None:
+    """Let a text's own vector, of any length, stand for what an encoder gives."""
+
+    def embed(texts: Iterable[str], **_: object) -> np.ndarray:
+        vectors = np.array([vector(one) for one in texts]).reshape(-1, 8)
+        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+    patch.setattr(text.embeddings, "embed", embed)
+    patch.setattr(text.embeddings, "instrument", lambda _: "simulated")
+
+
+def random_vector(one: str) -> np.ndarray:
+    """A text's vector, drawn from its own random seed."""
+    return np.random.default_rng(np.frombuffer(one.encode(), np.uint8)).standard_normal(8)
 
 
 # --- made by hand -----------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -41,7 +41,7 @@ class FakeOpenAI(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, *, hang: float = 3.0, reply: Callable[[str], str] | None = None) -> None:
+    def __init__(self, *, hang: float = 3.0) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.faults, self.delay, self.hang = dict[str, float](), 0.0, hang
         #: The headers of the requests, and where ``redirect`` sends them.
@@ -49,8 +49,6 @@ class FakeOpenAI(ThreadingHTTPServer):
         self.elsewhere = ""
         #: The seconds that ``429`` asks to wait.
         self.retry_after = 1
-        #: What is answered to a prompt, where it is not the prompt itself with a number.
-        self.reply = reply
         #: The bodies of the requests, as they came.
         self.bodies: list[Mapping[str, Any]] = []
         self.random, self.lock = random.Random(0), threading.Lock()
@@ -161,8 +159,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _complete(self, kind: str, prompt: str, body: Mapping[str, Any]) -> None:
         number = self.server.billed[prompt] + 1
-        said = self.server.reply(prompt) if self.server.reply else f"Answer {number} to: {prompt}"
-        text = "" if kind == "empty" else said
+        text = "" if kind == "empty" else f"Answer {number} to: {prompt}"
         if kind == "echo":
             text = f"Your header was {self.headers['Authorization']}"
         if kind in {"content_filter", "refusal"}:

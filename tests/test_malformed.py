@@ -1,6 +1,6 @@
 """Malformed files of each kind are read as what they are, or refused in words, in milliseconds.
 
-Every reader of a user's file goes through one door, `tables.read_table`: three of them stand here
+Every reader of a user's file goes through one door, `tables.read_table`: two of them stand here
 for all.
 """
 
@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nbbias.asking import prompts
 from nbbias.llmbi import scoring
 from nbbias.news import corpus as news
 from nbbias.tables import NbbiasError
@@ -33,10 +32,6 @@ READERS: dict[str, tuple[dict[str, Any], Callable[[str], object]]] = {
     "answers of llmbi": (
         {"dimension": "Gender Bias", "prompt": list("abcd"), "model": "m", "response": TEXTS},
         scoring.read_answers,
-    ),
-    "headlines": (
-        {"source": "s", "article_id": range(4), "headline": TEXTS},
-        prompts.read_headlines,
     ),
 }
 

@@ -11,13 +11,6 @@ from nbbias.text import lexicons
 MODELS = sample.SAMPLE_MODELS
 
 
-def test_the_same_seed_gives_the_same_corpus_and_another_seed_another() -> None:
-    one, same, other = (sample.corpus(seed=seed) for seed in (1, 1, 2))
-    for i in range(2):
-        pd.testing.assert_frame_equal(one[i], same[i])
-        assert (one[i]["text"] != other[i]["text"]).any()
-
-
 def test_a_corpus_keeps_the_contracts_and_has_both_prompts_of_every_model() -> None:
     originals, generations = corpus.read("sample", "sample")
     tables.check(originals, tables.ORIGINALS)

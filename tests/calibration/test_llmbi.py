@@ -33,6 +33,7 @@ def test_sums_are_what_the_study_fits(scenario: str) -> None:
     own = found[found["model"] == "m0"]
     own = own[own["statistic"] == "index"]
     assert_same(trials.loc["index"], own, ("estimate", "ci_low", "ci_high", "p_value"))
+    assert trials.loc["index", "truth"] == pytest.approx(own["null"].item() + 0.1)
     # The study takes the first model away from the second.
     row = found[found["statistic"] == "difference"].iloc[0]
     turned = {"estimate": "estimate", "ci_low": "ci_high", "ci_high": "ci_low"}

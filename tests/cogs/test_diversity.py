@@ -1,6 +1,6 @@
 """Whose texts are more alike: by hand, at equal length, and where one identity is flattened."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
@@ -8,19 +8,7 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from nbbias import cogs
-from nbbias.text import embeddings
-
-#: What stands in for an encoder: the vector of a text, made from its own random seed.
-Encode = Callable[[str], np.ndarray]
-
-
-def encoded(monkeypatch: pytest.MonkeyPatch, encode: Encode) -> None:
-    def embed(texts: Iterable[str], **_: object) -> np.ndarray:
-        vectors = np.array([encode(text) for text in texts])
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    monkeypatch.setattr(embeddings, "embed", embed)
-    monkeypatch.setattr(embeddings, "instrument", lambda _: "simulated")
+from tests.build import encode_as, random_vector
 
 
 def answers(text: Callable[[str, int, str], str], themes: int = 6, tasks: int = 3) -> pd.DataFrame:
@@ -36,15 +24,13 @@ def answers(text: Callable[[str, int, str], str], themes: int = 6, tasks: int = 
     return pd.DataFrame(rows)
 
 
-def random_vector(text: str) -> np.ndarray:
+def vector(text: str) -> np.ndarray:
     """A text's own vector; texts about the same story share its direction."""
-    seed = np.frombuffer(text.encode(), np.uint8)
-    own = np.random.default_rng(seed).standard_normal(8)
-    return own + 3 * np.eye(8)[0] * text.startswith("same")
+    return random_vector(text) + 3 * np.eye(8)[0] * text.startswith("same")
 
 
 def test_diversity_is_the_mean_distance_between_themes(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoded(monkeypatch, random_vector)
+    encode_as(monkeypatch, vector)
     said = answers(lambda task, n, who: f"{task} {n} {who}")  # three words each but for the task
     said.loc[(said["theme"] == "theme 5") & (said["identity"] == "man"), "text"] = " "
     found = cogs.diversity.diversity(said)
@@ -52,7 +38,7 @@ def test_diversity_is_the_mean_distance_between_themes(monkeypatch: pytest.Monke
     assert set(lost["theme"]) == {"theme 5"} and len(lost) == 9  # of all identities and the default
     means = found.groupby(["task", "identity"])["diversity"].mean()
     for (task, who), mean in means.items():
-        vectors = [random_vector(f"{task} {n} {who}") for n in range(5)]
+        vectors = [vector(f"{task} {n} {who}") for n in range(5)]
         assert mean == pytest.approx(pdist(np.array(vectors), "cosine").mean())
     rows = cogs.diversity.estimate(found, confidence=0.95).estimates
     by = rows.set_index(["statistic", "group"])["estimate"]
@@ -62,7 +48,7 @@ def test_diversity_is_the_mean_distance_between_themes(monkeypatch: pytest.Monke
 
 
 def test_a_flattened_identity_is_most_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoded(monkeypatch, random_vector)
+    encode_as(monkeypatch, vector)
     said = answers(lambda t, n, who: f"{'same' if who == 'woman' else 'other'} {t} {n} {who}", 10)
     found = cogs.diversity.diversity(said)
     rows = cogs.diversity.estimate(found, confidence=0.95).estimates.set_index("statistic")

@@ -1,6 +1,6 @@
 """Words and directions: chosen on one half, tested on the other; by hand, by size, and planted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,7 +9,7 @@ import statsmodels.api as sm
 
 from nbbias import news
 from nbbias.news import discovery
-from nbbias.text import embeddings
+from tests.build import encode_as, random_vector
 from tests.hostile import SCRIPT
 
 WORD, DIRECTION = discovery.FAMILIES
@@ -19,16 +19,10 @@ WORD, DIRECTION = discovery.FAMILIES
 def simulated_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sentences with the word "tearful" point elsewhere; all others differ by noise alone."""
 
-    def embed(texts: Iterable[str], **_: object) -> np.ndarray:
-        def vector(text: str) -> np.ndarray:
-            own = np.random.default_rng(np.frombuffer(text.encode(), np.uint8)).standard_normal(8)
-            return own / 2 + 3 * np.eye(8)[int("tearful" in text)]
+    def vector(text: str) -> np.ndarray:
+        return random_vector(text) / 2 + 3 * np.eye(8)[int("tearful" in text)]
 
-        vectors = np.array([vector(text) for text in texts]).reshape(-1, 8)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    monkeypatch.setattr(embeddings, "embed", embed)
-    monkeypatch.setattr(embeddings, "instrument", lambda _: "simulated")
+    encode_as(monkeypatch, vector)
 
 
 def corpus(originals: Sequence[str], generated: Sequence[str]) -> news.Read:

@@ -1,6 +1,6 @@
 """How alike texts about a group are: by hand, at equal length, and where a group is flattened."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,22 +9,16 @@ from scipy.spatial.distance import pdist
 from scipy.stats import ttest_ind
 
 from nbbias import news
-from nbbias.text import embeddings
+from tests.build import encode_as, random_vector
 
 
-def random_vector(text: str) -> np.ndarray:
-    own = np.random.default_rng(np.frombuffer(text.encode(), np.uint8)).standard_normal(8)
-    return own + 3 * np.eye(8)[0] * ("again" in text)
+def vector(text: str) -> np.ndarray:
+    return random_vector(text) + 3 * np.eye(8)[0] * ("again" in text)
 
 
 @pytest.fixture(autouse=True)
 def simulated_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
-    def embed(texts: Iterable[str], **_: object) -> np.ndarray:
-        vectors = np.array([random_vector(text) for text in texts])
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
-    monkeypatch.setattr(embeddings, "embed", embed)
-    monkeypatch.setattr(embeddings, "instrument", lambda _: "simulated")
+    encode_as(monkeypatch, vector)
 
 
 def estimated(originals: Sequence[str], generated: Sequence[str]) -> pd.DataFrame:
@@ -51,7 +45,7 @@ def test_texts_about_a_group_are_compared_at_equal_length() -> None:
     rows = estimated([*originals, "She met him"], [*generated, "He met her"])  # the last is a tie
 
     def mean(texts: list[str]) -> float:
-        return float(pdist(np.array([random_vector(text) for text in texts]), "cosine").mean())
+        return float(pdist(np.array([vector(text) for text in texts]), "cosine").mean())
 
     women = mean([f"She ate {n} and left" for n in range(5)]), mean(originals[:5])
     men = mean([f"He had {n}" for n in range(4)]), mean(originals[5:])
