@@ -8,7 +8,9 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import norm
 
 from nbbias import stats
 from nbbias.stats import PairedMeans
@@ -77,3 +79,20 @@ def test_the_guide_prints_the_power_that_is_found() -> None:
     assert printed.keys() == found.keys()
     for n, shares in found.items():
         assert printed[n] == pytest.approx(shares, abs=3), n
+
+
+@pytest.mark.parametrize("n", [30, 80])
+def test_a_worse_run_of_clusters_of_unequal_size_seldom_passes(n: int) -> None:
+    """Clusters of lognormal size, whose texts are alike; worse by the margin, or not at all."""
+    rng, passed = np.random.default_rng(n), {0.05: 0, 0.0: 0}
+    for worse in passed:
+        for _ in range(400):
+            cluster = np.repeat(np.arange(n), 1 + rng.lognormal(0, 1, n).astype(int))
+            alike, own = rng.normal(size=n)[cluster], rng.normal(size=(2, len(cluster)))
+            right = 0.6 * alike + 0.8 * own < norm.ppf([[0.8], [0.8 - worse]])
+            both = pd.DataFrame(
+                {"first": right[0], "second": right[1], "cluster": cluster}, dtype=float
+            )
+            row = stats.noninferiority_test(both, worse="lower", margin=0.05)
+            passed[worse] += row["p_not_worse"] < ALPHA
+    assert passed[0.05] <= 33 < passed[0.0]  # .05 of 400, and three errors

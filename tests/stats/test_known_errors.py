@@ -49,6 +49,11 @@ def test_a_further_model_is_expected_where_draws_of_the_random_effects_fall() ->
         assert found == pytest.approx((further < at).mean(), abs=0.01)
 
 
+def test_no_model_at_all_is_refused() -> None:
+    with pytest.raises(ValueError, match="one model at least"):
+        stats.estimate_error_rates(COUNTS.head(0))
+
+
 # --- shares -----------------------------------------------------------------------------------
 
 
