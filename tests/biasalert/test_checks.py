@@ -116,7 +116,13 @@ def test_sentences_whose_verdict_depends_on_the_group_are_counted() -> None:
         said = texts["text"].isin(flagged).astype(int).tolist()
         return judgements(said, text_id=texts["text_id"].tolist()), None
 
-    found = checks.swap_effects(SimpleNamespace(judge=judge), confidence=0.95)
+    found = checks.swap_differences(SimpleNamespace(judge=judge), confidence=0.95)
     changes = found[found["statistic"] == "verdict_changes"].set_index("bias")
     assert changes["estimate"].to_dict() == {"gender": 0, "race": 0, "orientation": 1 / 3}
     assert (changes["n"] == of_one["template"].nunique()).all() and changes["p_value"].isna().all()
+    differences = found[found["statistic"] == "swap_difference"].set_index("group")
+    pairs = ["female − male", "Asian − Black", "Asian − White", "Black − White"]
+    assert set(pairs) < set(differences.index) and len(differences) == 5
+    other = next(pair for pair in differences.index if "lgbtq" in pair)
+    sign = 1 if other.startswith("lgbtq") else -1
+    assert differences["estimate"].to_dict() == dict.fromkeys(pairs, 0) | {other: sign / 3}

@@ -38,23 +38,22 @@ ERRORS = checks.estimates(simulated(CHECKS), CHECKS)
 pytestmark = pytest.mark.usefixtures("style")
 
 
-def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None:
-    drawn = figures.detection(FOUND, source="redditbias")
-    assert "Crosses: published" in drawn.caption
-    assert drawn.rows["panel"].unique().tolist() == [figures.OURS, figures.PUBLISHED]
-    ours, below = (ax for ax in drawn.figure.axes if ax.axison)
+def test_judges_stand_beside_the_majority_class_the_leading_one_first() -> None:
+    drawn = figures.detection(FOUND)
+    (ours,) = drawn.figure.axes
     assert labels(ours) == ["plain", "two *", "one"]
     expected = [value(FOUND, "accuracy", judge=j) for j in ("plain", "two *", "one")]
     assert dots(ours) == pytest.approx(expected)
-    # The paper prints nine systems.
-    assert len(labels(below)) == len(dots(below, "x")) == 9
-    assert labels(below)[-1] == "BiasAlert"
     dashed = [line.get_xdata()[0] for line in ours.lines if line.get_linestyle() == "--"]
     assert dashed == [0.5]  # of the two judges that read nothing; half of the sample is biased
+    shares = [f"{share:.1%}" for share in expected]
+    assert drawn.title == (
+        f"Significantly more accurate than the majority class (50.0%): two * ({shares[1]}) and "
+        f"one ({shares[2]}); not so: plain ({shares[0]})"
+    )
 
 
-def test_without_published_scores_and_without_rows_a_figure_still_stands() -> None:
-    assert len(figures.detection(FOUND).figure.axes) == 1
+def test_without_rows_a_figure_still_stands() -> None:
     whole = figures.detection(pd.concat([FOUND, ERRORS])).figure
     titles = [ax.get_title(loc="left").replace("\n", " ") for ax in whole.axes]
     named = ["biased sentences missed", "unbiased sentences flagged"]
@@ -63,6 +62,7 @@ def test_without_published_scores_and_without_rows_a_figure_still_stands() -> No
     assert "nothing was measured" in [t.get_text() for t in nothing.axes[0].texts]
     assert figures.pairs(FOUND.head(0)).figure.axes
     assert figures.levels(LEVELS.head(0), judge="x", answers=ANSWERS).figure.axes
+    assert figures.swaps(ERRORS.head(0), judge="x").figure.axes
 
 
 def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
@@ -71,24 +71,30 @@ def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
     assert dots(figure.axes[2]) == [value(RANKED, "pair_share", dimension=None, bias=None)]
     missed, flagged = figures.errors(ERRORS, judge="simulated judge").figure.axes
     assert missed.get_title(loc="left").replace("\n", " ") == "biased sentences missed"
-    assert labels(missed)[-1] == labels(flagged)[-1] == checks.ALL
-    kinds = ["reported speech", "counter-speech", "plain mention", "dialect", checks.ALL]
-    assert labels(flagged) == kinds
-    rates = [value(ERRORS, "false_positive_rate", dimension=kind) for kind in kinds]
-    assert dots(flagged) == rates
+    for ax, name in ((missed, "false_negative_rate"), (flagged, "false_positive_rate")):
+        rates = [value(ERRORS, name, dimension=kind) for kind in labels(ax)]
+        assert checks.ALL not in labels(ax) and dots(ax) == rates == sorted(rates, reverse=True)
 
 
-def test_swap_effects_stand_by_kind_of_group() -> None:
-    row = {"measure": "checks", "statistic": "swap_effect", "judge": "mine", "bias": "gender"}
-    row |= {"null": 0.0, "n": 48, "ci_low": -0.3, "ci_high": 0.3, "p_value": 0.01}
-    rows = [row | {"group": "female", "estimate": -0.2}, row | {"group": "male", "estimate": 0.2}]
+def test_groups_stand_in_pairs_the_largest_difference_first() -> None:
+    row = {"measure": "checks", "statistic": "swap_difference", "judge": "mine", "n": 48}
+    row |= {"null": 0.0, "ci_low": -0.3, "ci_high": 0.3, "p_value": 0.01}
+    rows = [
+        row | {"bias": "gender", "group": "female − male", "estimate": 0.1},
+        row | {"bias": "race", "group": "Black − White", "estimate": -0.2},
+    ]
     table = estimates(rows, study="biasalert", confidence=0.95).assign(p_adjusted=0.02)
-    figure = figures.swaps(table, judge="mine").figure
-    assert labels(figure.axes[0]) == ["women", "men"] and dots(figure.axes[0]) == [-0.2, 0.2]
-    said = sentences.swapped(table, judge="mine")
-    assert said == (
-        "Mine gave the same sentences a lower probability for women than for men (by 0.40)"
+    drawn = figures.swaps(table, judge="mine")
+    (ax,) = drawn.figure.axes
+    assert labels(ax) == ["Black people − White people", "women − men"] and dots(ax) == [-0.2, 0.1]
+    title = "All 2 differences between groups were significant; the largest was 0.20"
+    assert drawn.title == title
+    said = "Mine gave sentences about {} a lower probability of bias than the same about {} (by {})"
+    assert sentences.swapped(table, judge="mine") == said.format(
+        "Black people", "White people", "0.20"
     )
+    women = sentences.swapped(table.head(1), judge="mine")
+    assert women == said.format("men", "women", "0.10")
     changes = row | {"statistic": "verdict_changes", "estimate": 0.125, "n": 24, "p_value": np.nan}
     both = estimates([*rows, changes], study="biasalert", confidence=0.95).assign(p_adjusted=0.5)
     none = sentences.swapped(both, judge="mine").split("; ")
@@ -97,21 +103,34 @@ def test_swap_effects_stand_by_kind_of_group() -> None:
     assert "could not be estimated" in sentences.swapped(table, judge="another")
 
 
-def test_levels_stand_over_the_published_ones() -> None:
-    options = {"judge": "simulated judge", "answers": ANSWERS, "source": "bold"}
-    figure = figures.levels(LEVELS, **options).figure
-    *estimators, below = figure.axes
-    models = ["careful", "careless", "blunt"]
-    for ax, name in zip(estimators, levels.SHARES[::-2], strict=True):
-        assert labels(ax) == models
+def test_levels_stand_by_estimator() -> None:
+    estimators = figures.levels(LEVELS, judge="simulated judge", answers=ANSWERS).figure.axes
+    models = labels(estimators[0])
+    assert models == ["careful", "careless", "blunt"]
+    for ax, name in zip(estimators, levels.SHARES[::-1], strict=True):
         assert dots(ax) == pytest.approx([value(LEVELS, name, model=m) for m in models])
-    titles = [ax.get_title(loc="left") for ax in estimators]
-    assert [title.replace("\n", " ") for title in titles] == [
-        "labels and verdicts",
-        "flagged by the judge",
-    ]
-    published = figures.read_published("bold", 6).query("statistic == 'biased_share'")
-    assert dots(below, "x") == published["estimate"].tolist()
+    titles = [ax.get_title(loc="left").replace("\n", " ") for ax in estimators]
+    assert titles == ["labels and verdicts", "labels alone", "flagged by the judge"]
+
+
+def test_a_guard_stands_beside_verdicts_on_whole_answers() -> None:
+    row = {"judge": "simulated judge", "model": "blunt", "n": 9, "estimate": 0.75}
+    stopped = [row | {"statistic": f"stopped_{side}_bias"} for side in ("with", "without")]
+    rows = [one | {"measure": "mitigation"} for one in stopped]
+    guarded = estimates(rows, study="biasalert", confidence=0.95)
+    drawn = figures.mitigation(pd.concat([guarded, LEVELS]))
+    missed = value(LEVELS, "false_negative_rate", model="blunt")
+    flagged = value(LEVELS, "false_positive_rate", model="blunt")
+    for ax, expected in zip(drawn.figure.axes, (1 - missed, flagged), strict=True):
+        assert {0.75, expected} <= set(dots(ax))
+    whole = LEVELS[LEVELS["model"].isna()]
+    rates = 1 - value(whole, "false_negative_rate"), value(whole, "false_positive_rate")
+    assert drawn.title == (
+        "A verdict on the whole answer would stop {:.1%} of all biased and {:.1%} of all unbiased "
+        "answers".format(*rates)
+    )
+    alone = figures.mitigation(guarded)
+    assert alone.title == "Answers that the guard stopped" and len(alone.figure.axes) == 2
 
 
 # --- sentences ----------------------------------------------------------------------------------
@@ -125,8 +144,8 @@ def declared() -> pd.DataFrame:
     """Return the accuracy of a judge, and its differences from the majority class and another."""
     row = {"statistic": "accuracy", "judge": "classifier", "estimate": 0.76, "n": 84}
     row |= {"ci_low": 0.64, "ci_high": 0.85, "null": 0.5, "instrument": "words", "n_lost": 3}
-    less = {"statistic": "accuracy_difference", "judge": "majority − classifier", "n": 84}
-    less |= {"estimate": -0.26, "ci_low": -0.41, "ci_high": -0.13, "null": 0.0, "p_value": 0.0003}
+    less = {"statistic": "accuracy_difference", "judge": "classifier − majority", "n": 84}
+    less |= {"estimate": 0.26, "ci_low": 0.13, "ci_high": 0.41, "null": 0.0, "p_value": 0.0003}
     same = less | {"judge": "classifier − classifier_alone", "estimate": 0.0, "p_value": 1.0}
     same |= {"ci_low": -0.07, "ci_high": 0.07}
     rows = [{**one, "measure": "detection", "test": "exact test"} for one in (row, less, same)]
@@ -155,11 +174,11 @@ def test_what_pages_say(golden: Golden) -> None:
     whole = ERRORS.assign(judge="classifier")
     both = sentences.lead(few, test=SAMPLE, texts=Texts("simulated", "Ours."), estimates=whole)
     said["lead: with errors"] = [*both.plain, both.technical, *both.numbers["name"]]
-    said |= {"detection": sentences.detection(FOUND)}
     judge = "simulated judge"
     said["headings"] = [
-        sentences.better_than_majority(FOUND),
-        sentences.better_than_majority(FOUND.head(0)),
+        sentences.named(FOUND, judge="two *"),
+        sentences.named(FOUND.head(0), judge="two *"),
+        *(figures.detection(own).title for own in (FOUND.query("judge != 'one'"), FOUND.head(0))),
         sentences.paired(RANKED),
         *(sentences.erring(own, judge=judge) for own in (ERRORS, nothing, more)),
         *(sentences.most_biased(own, judge=judge) for own in (LEVELS, flags, flags.head(0))),
@@ -198,14 +217,16 @@ def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded()
     assert none.empty and list(none) == ["head", "text", "told", "folded"]
 
 
-def test_tables_lay_out_estimates_and_levels() -> None:
-    scores = tables.estimates(FOUND, "scores")
-    assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 2 * 7 + 4 + 1
-    whole = tables.estimates(LEVELS, "levels")
-    both = value(LEVELS, "biased_share_two_phase", model="blunt")
-    keys = "blunt", "share of biased answers (labels and verdicts)"
-    row = whole.rows.set_index(["model", "statistic"]).loc[keys]
-    assert row["estimate"].startswith(f"{both:.1%} [")
+def test_tables_lay_out_scores_and_errors() -> None:
+    scores = tables.scores(FOUND)
+    assert scores.rows["judge"].tolist() == ["plain", "two *", "one", "flags every text"]
+    accuracy = value(FOUND, "accuracy", judge="one")
+    row = scores.rows.set_index("judge").loc["one"]
+    assert row["accuracy"].startswith(f"{accuracy:.1%} [")
+    both = pd.concat([ERRORS.assign(judge="another"), ERRORS])
+    errors = tables.errors(both, judge="simulated judge").rows
+    assert list(errors) == ["dimension", "error", "simulated judge", "another"]
+    assert errors["error"].tolist() == sorted(errors["error"]) and len(errors) == 7
 
 
 def test_only_a_run_with_a_classifier_trained_one() -> None:

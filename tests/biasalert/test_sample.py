@@ -24,7 +24,7 @@ def test_the_samples_vectors_are_shipped(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
     found = biasalert.measure(embedding_model="offline", draws=100).estimates
     assert found["measure"].nunique() == 5  # all but pairs
-    assert (found.query("judge == 'classifier' and statistic == 'swap_effect'")["n"] > 0).all()
+    assert (found.query("judge == 'classifier' and statistic == 'swap_difference'")["n"] > 0).all()
 
 
 def test_both_classes_are_of_one_size_and_name_the_same_groups() -> None:

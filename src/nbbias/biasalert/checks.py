@@ -9,6 +9,7 @@ names should not move a judge.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -132,8 +133,8 @@ def fill_templates() -> pd.DataFrame:
     return filled.assign(text_id=ids).reset_index(drop=True)
 
 
-def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
-    """Estimate each group's swap effect on each judge, and the share of verdicts it changes.
+def swap_differences(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
+    """Estimate how a judge differs between groups named in the same sentence.
 
     Parameters
     ----------
@@ -145,10 +146,10 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ESTIMATES by `judge`, `bias` and `group`: ``swap_effect``, the mean of the judge's
-        probability (of its verdict, where it gives none) less the mean over the groups of the
-        bias, in [-1, 1], above 0 where naming this group raises it;
-        N counts sentences; one-sample t, Holm over the groups of a judge. By `judge` and `bias`:
+        ESTIMATES by `judge`, `bias` and pair of groups (`group`, such as ``female − male``):
+        ``swap_difference``, the mean difference of the judge's probability (of its verdict, where
+        it gives none) between the sentences about the first and those about the second, in [-1, 1];
+        N counts sentences; one-sample t, Holm over the pairs of a judge. By `judge` and `bias`:
         ``verdict_changes``, the share of sentences whose verdict depends on the group, without a
         test.
     """
@@ -158,17 +159,17 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
     rows, texts = [], distinct.set_index("text_id")["text"]
     named = filled[filled["group"] != substitution.NEUTRAL]
     for judge, subset in score_judgements(judgements).groupby("judge", sort=False):
-        scored = subset.set_index(subset["text_id"].map(texts))
-        effects = substitution.score_templates(filled, score=scored["score"].loc.__getitem__)
+        scored = subset.set_index(subset["text_id"].map(texts))[["flagged", "score"]]
         key: Row = {"judge": judge, "instrument": subset["instrument"].iloc[0]}
-        verdicts = named.assign(flagged=named["text"].map(scored["flagged"]))
-        changes = verdicts.groupby(["bias", "template"])["flagged"].nunique() > 1
-        for bias, part in changes.groupby(level="bias", sort=False):
-            share = stats.share_interval(part, confidence=confidence)
+        for bias, part in named.join(scored, on="text").groupby("bias", sort=False):
+            changes = part.groupby("template")["flagged"].nunique() > 1
+            share = stats.share_interval(changes, confidence=confidence)
             rows.append(key | {"bias": bias, "statistic": "verdict_changes"} | share.row())
-        for (bias, group), part in effects.groupby(["bias", "group"], sort=False):
-            result = stats.one_sample(part["swap_effect"], confidence=confidence, bounds=(-1, 1))
-            name = {"bias": bias, "group": group, "statistic": "swap_effect", "null": 0.0}
-            rows.append(key | name | result.row())
+            scores = part.pivot_table("score", "template", "group", sort=False)
+            for pair in combinations(scores, 2):  # rounded: what no group moves is exactly 0
+                difference = (scores[pair[0]] - scores[pair[1]]).round(12)
+                result = stats.one_sample(difference, confidence=confidence, bounds=(-1, 1))
+                name = {"bias": bias, "group": " − ".join(pair), "null": 0.0}
+                rows.append(key | name | {"statistic": "swap_difference"} | result.row())
     table = tabulate(rows, measure=MEASURE, source="templates", confidence=confidence)
     return stats.adjust(table, family=["judge"])

@@ -247,7 +247,7 @@ def _measure_checks(panel: JudgePanel, asked: Asked, confidence: float) -> list[
     asked["checks"] = checked, evidence
     return [
         checks.estimates(judgements, checked, confidence=confidence),
-        checks.swap_effects(panel, confidence=confidence),
+        checks.swap_differences(panel, confidence=confidence),
     ]
 
 

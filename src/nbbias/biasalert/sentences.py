@@ -65,12 +65,6 @@ def retrieval(quality: pd.DataFrame) -> str:
     return prose.render("biasalert.retrieval", threshold=quality["threshold"].min(), **values)
 
 
-def detection(estimates: pd.DataFrame) -> list[str]:
-    """Write each judge's accuracy with that of its permuted verdicts."""
-    rows = _pooled(estimates, "accuracy")
-    return _estimates(rows, unit="texts", null="Verdicts permuted over texts")
-
-
 def _estimates(rows: pd.DataFrame, *, unit: str, null: str) -> list[str]:
     sentences = []
     for row in rows.to_dict("records"):
@@ -98,23 +92,24 @@ def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
     return prose.render("biasalert.counted", judge=_the(judge), **counts)
 
 
-def better_than_majority(estimates: pd.DataFrame) -> str:
-    """Say which judges are more accurate than the better of two that read nothing: a heading.
+def named(estimates: pd.DataFrame, *, judge: str) -> str:
+    """Say how often a judge names the right type and group: a heading.
 
     Examples
     --------
-    >>> row = {"measure": "detection", "statistic": "accuracy", "estimate": 0.8, "ci_low": 0.7}
-    >>> rows = [row | {"judge": "mine"}, row | {"judge": ALWAYS, "estimate": 0.5}]
-    >>> better_than_majority(pd.DataFrame(rows).assign(bias=None, dimension=None))
-    'Mine was significantly more accurate than the majority class'
+    >>> row = {"judge": "mine", "bias": None, "estimate": 0.5, "n": 9}
+    >>> row |= {"measure": "detection", "dimension": None, "statistic": "classification_score"}
+    >>> named(pd.DataFrame([row]), judge="mine")
+    'Mine named the right type in 50.0% of the texts that it flagged'
     """
-    rows = _pooled(estimates, "accuracy")
-    rows = rows[rows["judge"] != MAJORITY]
-    accuracy = estimates[(estimates["statistic"] == "accuracy") & estimates["bias"].isna()]
-    majority = accuracy.loc[accuracy["judge"].isin(_CONSTANT), "estimate"].max()
-    above, judges = rows["ci_low"] > majority, rows["judge"].map(_the)
-    better, others = judges[above].to_list(), judges[~above].to_list()
-    return prose.render("biasalert.better", better=better, others=others)
+    scores = _scores(estimates[estimates["judge"] == judge])
+    return prose.render("biasalert.named", judge=_the(judge), scores=scores)
+
+
+def _scores(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return a judge's measured scores of all texts by statistic."""
+    rows = rows[(rows["measure"] == "detection") & rows["bias"].isna() & rows["estimate"].notna()]
+    return rows.drop_duplicates("statistic").set_index("statistic").to_dict("index")
 
 
 # --- pairs and checks ---------------------------------------------------------------------------
@@ -143,17 +138,19 @@ def _kinds(estimates: pd.DataFrame, judge: str) -> dict[str, Any]:
 
 
 def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Return a heading: between which groups a judge's probability and verdicts differ."""
+    """Return a heading: between which groups a judge's probability differs most."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
-    effects = rows[rows["statistic"] == "swap_effect"].sort_values("estimate")
-    differ = effects[effects["bias"].isin(significance.significant(effects)["bias"])]
-    people = differ["group"].map(names.people)
-    ends = [part.iloc[[0, -1]] for _, part in differ.assign(people=people).groupby("bias")]
-    ends.sort(key=lambda part: part["estimate"].iloc[0] - part["estimate"].iloc[1])
+    effects = rows[rows["statistic"] == "swap_difference"]
+    largest = significance.significant(effects).sort_values("estimate", key=abs).tail(1)
+    pairs = [
+        row["group"].split(" − ")[:: 1 if row["estimate"] < 0 else -1]
+        for row in largest.to_dict("records")
+    ]
     changes = rows[rows["statistic"] == "verdict_changes"]
     changed = int((changes["estimate"] * changes["n"]).sum().round()), int(changes["n"].sum())
-    pairs = [part.to_dict("records") for part in ends]
-    values: dict[str, Any] = {"measured": len(effects), "pairs": pairs, "changed": changed}
+    values: dict[str, Any] = {"measured": len(effects), "changed": changed}
+    values["people"] = [names.people(group) for pair in pairs for group in pair]
+    values["size"] = largest["estimate"].abs().max()
     return prose.render("biasalert.swapped", judge=_the(judge), **values)
 
 
@@ -174,7 +171,6 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
 def mitigation(estimates: pd.DataFrame) -> str:
     """Say how many answers the guard stopped: a heading."""
     rows = estimates[(estimates["measure"] == "mitigation") & estimates["estimate"].notna()]
-    whole = estimates.query("measure == 'bias_level' and model.isna() and judge in @rows.judge")
     counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
     without, shown = (counts.get(f"biased_share_{side}") for side in ("without", "with"))
     return prose.render(
@@ -183,7 +179,6 @@ def mitigation(estimates: pd.DataFrame) -> str:
         rightly=None if shown is None else without - shown,
         unbiased=rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum(),
         wrongly=counts.get("stopped_without_bias", 0),
-        whole=whole.dropna(subset="estimate").set_index("statistic")["estimate"].to_dict(),
     )
 
 
@@ -236,13 +231,13 @@ def lead(
         checked = others[others["measure"] == "checks"]
         errors = checked[(checked["dimension"] == ALL) & checked["estimate"].notna()]
         errors = errors.sort_values("statistic").assign(instrument="challenge sentences")
-        compared = _turn(compared, judge=judge)
+        compared = compared[compared["judge"].str.startswith(f"{judge} − ")]
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
         kinds = _kinds(checked, judge)
-        scores = others[others["estimate"].notna() & others["bias"].isna()]
-        row["scores"] = scores.drop_duplicates("statistic").set_index("statistic").to_dict("index")
+        row["scores"] = _scores(others)
         sentences = _of_judge(row, compared, errors, more=kinds["more"])
-        technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
+        technical = _estimates(leading, unit="texts", null="Verdicts permuted over texts")
+        technical += _estimates(errors, unit="sentences", null="")
         numbers = pd.concat([leading, errors])
     else:
         others = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
@@ -254,7 +249,7 @@ def lead(
     technical = [prose.render("biasalert.elsewhere"), *technical] if elsewhere else technical
     plain = sentences or technical or [prose.render("biasalert.nothing")]
     return Lead(
-        plain=tuple(plain[:3]),
+        plain=tuple(plain[:4]),
         technical=" ".join(technical[:5]),
         figure="detection",
         numbers=numbers.assign(name=labels),
@@ -277,6 +272,7 @@ def _of_judge(
     if len(errors) == len(RATES):
         values = {"errors": errors.to_dict("records"), "more": more}
         sentences.append(prose.render("biasalert.challenged", **values))
+    sentences += filter(None, [prose.render("biasalert.typed", scores=row["scores"])])
     if rest or np.isfinite(row["null"]):
         sentences.append(prose.render("biasalert.compared", others=rest, row=row))
     return sentences
@@ -304,28 +300,13 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
         "name": name,
         "estimate": row["estimate"],
         "size": Markup(phrases.size(row, row["estimate"])),
-        "texts": abs(row["estimate"] * row.get("n", np.nan)),
         "mde": Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else "",
         "significant": significance.is_significant(row),
         "alike": str(row.get("reason")).startswith(UNTESTABLE),
-        "unit": "cluster" if row.get("test") == SIGN_FLIP else "text",
+        "unit": "clusters of texts" if row.get("test") == SIGN_FLIP else "texts",
         "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
         "p": significance.adjusted_p(row),
     }
-
-
-def _turn(compared: pd.DataFrame, *, judge: str) -> pd.DataFrame:
-    """Keep the differences of one judge, turned so that a gain over the other is above 0."""
-    first, second = (compared["judge"].str.split(" − ").str[at] for at in (0, 1))
-    other = compared[second == judge]
-    mirrored = {"estimate": "estimate"}
-    for low, high in (("ci_low", "ci_high"), significance.SELECTED):
-        mirrored |= {low: high, high: low} if low in other else {}
-    turned = other.assign(
-        judge=f"{judge} − " + first[other.index],
-        **{name: -other[image] for name, image in mirrored.items()},
-    )
-    return pd.concat([compared[first == judge], turned]).sort_index()
 
 
 def _card(rows: pd.DataFrame, test: pd.DataFrame, *, texts: Texts, learned: int) -> dict[str, str]:

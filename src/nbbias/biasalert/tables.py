@@ -6,30 +6,31 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.biasalert.checks import RATES
-from nbbias.biasalert.detection import ALWAYS, NEVER, PRODUCT, SCORES_BY_TYPE
-from nbbias.biasalert.figures import MAJORITY
-from nbbias.biasalert.levels import DISPUTED, SHARES
+from nbbias.biasalert.checks import ALL, RATES
+from nbbias.biasalert.detection import ALWAYS, NEVER, PRODUCT
+from nbbias.biasalert.figures import MAJORITY, NAMES
 from nbbias.reading import Table, names, prose, readable
+from nbbias.reading.tables import wide
 
 #: Tables of ESTIMATES by name, as `data/prose/tables.yaml` has their titles: the measure, the
 #: statistics (all of the measure where empty), and the columns that distinguish rows.
 ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
-    "scores": ("detection", (), ("statistic", "judge")),
     "differences": ("detection", ("accuracy_difference",), ("judge",)),
     "by_type": ("detection", ("accuracy",), ("judge", "bias")),
-    "calibration": ("calibration", (), ("statistic", "judge")),
+    "calibration": ("calibration", (), ("judge", "statistic")),
     "pairs": ("pairs", (), ("judge", "statistic", "dimension", "bias")),
-    "errors": ("checks", RATES, ("statistic", "judge", "dimension")),
-    "levels": ("bias_level", (*SHARES, DISPUTED), ("judge", "model", "statistic")),
     "agreement": ("bias_level", ("agreement", "kappa", *RATES), ("judge", "model", "statistic")),
     "raters": (
         "bias_level",
         ("annotator_agreement", "annotator_agreement_sd", "rater_agreement", "rater_kappa"),
         ("statistic", "judge", "evaluator", "model"),
     ),
-    "mitigation": ("mitigation", (), ("statistic", "model", "judge", "evaluator")),
 }
+
+
+#: Columns of the table of scores; flagged texts below which types and groups are not scored.
+_SCORES = ("accuracy", "f1", "classification_score", "attribution_score", PRODUCT)
+_FEWEST = 5
 
 
 def estimates(table: pd.DataFrame, name: str) -> Table:
@@ -38,32 +39,65 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     Examples
     --------
     >>> from nbbias import tables
-    >>> row = {"measure": "detection", "statistic": "accuracy", "judge": "mine", "estimate": 0.8}
+    >>> row = {"measure": "calibration", "statistic": "brier", "judge": "mine", "estimate": 0.1}
     >>> table = tables.estimates([row | {"n": 9}], study="biasalert", confidence=0.95)
-    >>> estimates(table, "scores").title
-    'Scores of detection'
+    >>> estimates(table, "calibration").title
+    'Calibration of probabilities'
     """
     measure, statistics, keys = ESTIMATES[name]
     subset = table[table["measure"] == measure]
-    if name in ("scores", "by_type"):
-        subset = subset[~subset["judge"].isin([NEVER, MAJORITY])]
-        subset = subset[subset["statistic"] != "accuracy_difference"]
-        subset = subset[(subset["judge"] != ALWAYS) | (subset["statistic"] == "f1")]
-        subset = subset[subset["bias"].isna() == (name != "by_type")]
-        typed = subset[subset["statistic"] == "classification_score"].groupby("judge")["n"].min()
-        n = subset["n"].where(subset["statistic"] != PRODUCT, subset["judge"].map(typed))
-        subset = subset[(n >= 5) | subset["statistic"].isin(SCORES_BY_TYPE)]
+    if name == "by_type":
+        subset = subset[subset["bias"].notna() & ~subset["judge"].isin([NEVER, ALWAYS, MAJORITY])]
     if statistics:
         subset = subset[subset["statistic"].isin(statistics)]
-    if name in ("scores", "differences", "by_type", "errors"):  # the leading judge is the last
-        parts = [part[::-1] for _, part in subset.groupby("statistic", sort=False)]
-        subset = pd.concat(parts or [subset])
+    if name in ("differences", "by_type", "calibration"):  # the leading judge is the last
+        subset = subset[::-1]
     if "evaluator" in keys:
         subset = subset.assign(evaluator=subset["evaluator"].map(names.judge, na_action="ignore"))
     shown = readable(subset, list(keys), rows=None, words=("biasalert", name))
     rows = subset.drop_duplicates("statistic").to_dict("records")
     named = {names.in_words("statistic", row["statistic"]): names.measure(row) for row in rows}
     return shown._replace(rows=shown.rows.replace({"statistic": named}))
+
+
+def scores(table: pd.DataFrame) -> Table:
+    """Lay out the scores of detection, a row a judge, the leading one first.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"measure": "detection", "judge": "mine", "estimate": 0.8, "n": 9}
+    >>> rows = [row | {"statistic": name} for name in ("f1", "accuracy")]
+    >>> list(scores(tables.estimates(rows, study="biasalert", confidence=0.95)).rows)
+    ['judge', 'accuracy', 'f1']
+    """
+    rows = table[(table["measure"] == "detection") & table["bias"].isna()]
+    rows = rows[~rows["judge"].isin([NEVER, MAJORITY]) & rows["statistic"].isin(_SCORES)]
+    typed = rows[rows["statistic"].isin(_SCORES[2:4])].groupby("judge")["n"].min()
+    few = rows["judge"].map(typed).fillna(0) < _FEWEST
+    rows = rows[~(few & rows["statistic"].isin(_SCORES[2:]))]
+    rows = pd.concat([rows[rows["statistic"] == name][::-1] for name in _SCORES])
+    rows = rows.sort_values("judge", key=lambda judge: judge == ALWAYS, kind="stable")
+    return wide(rows, ["judge"], "statistic", words=("biasalert", "scores"), of="texts")
+
+
+def errors(table: pd.DataFrame, *, judge: str) -> Table:
+    """Lay out judges' error rates by kind of sentence, the leading judge's largest first."""
+    rows = table[(table["measure"] == "checks") & table["statistic"].isin(RATES)]
+    rows = rows[rows["dimension"] != ALL].assign(error=lambda of: of["statistic"].map(NAMES))
+    rows = rows.sort_values(["error", "estimate"], ascending=[True, False], kind="stable")
+    rows = rows.sort_values("judge", key=lambda name: name != judge, kind="stable")
+    keys = ["dimension", "error"]
+    return wide(rows, keys, "judge", words=("biasalert", "errors"), of="sentences")
+
+
+def mitigation(table: pd.DataFrame) -> Table:
+    """Lay out what the guard changes, a row a model."""
+    rows = table[table["measure"] == "mitigation"]
+    rows = rows[
+        rows["statistic"].isin(("biased_share_without", "biased_share_with", "stopped_share"))
+    ]
+    return wide(rows, ["model"], "statistic", words=("biasalert", "mitigation"), of="answers")
 
 
 #: Labels and verdicts in the order in which examples are shown.

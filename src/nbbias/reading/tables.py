@@ -15,8 +15,8 @@ import pandas as pd
 from IPython.display import HTML
 from markupsafe import Markup
 
-from nbbias.reading import names, templates
-from nbbias.reading.prose import level, number, p_value
+from nbbias.reading import names, significance, templates
+from nbbias.reading.prose import count_range, level, number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
@@ -170,6 +170,45 @@ def readable(
     texts = {key: [_in_words(key, value) for value in shown[key]] for key in varying}
     frame = pd.DataFrame({**texts, **numbers})
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels)
+
+
+def wide(
+    rows: pd.DataFrame, keys: list[str], columns: str, *, words: tuple[str, str], of: str
+) -> Table:
+    """Lay out estimates with their intervals in columns; a star marks significant ones.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES, in whose order keys and columns stand.
+    keys, columns
+        What names a row of the table, and its columns.
+    words
+        The study and the table's name, as in `readable`.
+    of
+        What N counts.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"judge": "a", "measure": "detection", "estimate": 0.5, "n": 9}
+    >>> rows = [row | {"statistic": name} for name in ("accuracy", "f1")]
+    >>> estimates = tables.estimates(rows, study="biasalert", confidence=0.95)
+    >>> table = wide(estimates, ["judge"], "statistic", words=("biasalert", "scores"), of="texts")
+    >>> table.rows.to_dict("records")
+    [{'judge': 'a', 'accuracy': '50.0% (no interval)', 'f1': '0.500 (no interval)'}]
+    """
+    shown = significance.with_selection(rows).to_dict("records")
+    stars = np.where(significance.is_significant(rows), " *", "").astype(object)
+    cells = [estimate_cell(names.scaled(row)) for row in shown] + stars
+    texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
+    table = rows.assign(cell=cells, **texts).pivot_table(
+        "cell", keys, columns, aggfunc="first", sort=False
+    )
+    whole = Table(table.reset_index(), **_words(*words))
+    labels = {str(name): _in_words(columns, name) for name in table} | {**(whole.labels or {})}
+    note = f"{whole.note or ''} N = {count_range(rows['n'])} {of}.".strip()
+    return whole._replace(labels=labels, note=note)
 
 
 def labelled(rows: pd.DataFrame, names: Sequence[str], **options: Any) -> Table:
