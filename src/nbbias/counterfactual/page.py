@@ -18,7 +18,7 @@ from nbbias.counterfactual.measured import Results
 from nbbias.counterfactual.versions import REFUSED
 from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
-from nbbias.reading.tables import estimate_cell
+from nbbias.reading.tables import wide
 from nbbias.tables.escape import markdown as escape, without_markdown
 
 #: Parts of an instrument's name that the table of provenance holds.
@@ -57,17 +57,19 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     'In m, the sentiment of answers was 0.20 lower when prompts named women than when they named...
     """
     rows = declared if claims.CLAIM in declared else declared[declared["statistic"].isin(TESTED)]
-    significant = _significant(rows)
+    significant, simulated = _significant(rows), texts.kind == "simulated"
     stated = significant.drop_duplicates("measure").head(_STATED)
     rest = significance.valid_tests(rows).drop(index=significant.index)
-    more = significant.drop(index=stated.index).to_dict("records")
-    several = significant["model"].nunique() > 1
     said: dict[str, Any] = {"k": len(significant), "n": len(rest), "of": len(rows)}
-    said["further"] = [(label(row, model=several), Markup(phrases.signed(row))) for row in more]
     said["reason"] = phrases.commonest_reason(rows[rows["p_adjusted"].isna()])
-    others = _render("others", **said, artefact=_artefact(rows, texts.kind == "simulated"))
-    first = [_sentence(row, scores) for row in stated.to_dict("records")]
-    plain = [*filter(None, [*first, others]), *([] if said["k"] else _detectable(rows))]
+    said["artefact"] = _artefact(significant[significant["measure"] == "toxicity"], simulated)
+    sizes = _detectable(rows, rest.index)
+    known = stated["model"].eq(stated["model"].shift())  # the sentence before names the model
+    pairs = zip(stated.to_dict("records"), known, strict=True)
+    first = [_sentence(row, scores, known=same) for row, same in pairs]
+    plain = [*first, _render("others", **said, sizes=sizes)]
+    if sizes and not said["k"]:
+        plain.append(_render("detectable", sizes=sizes))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
@@ -86,14 +88,16 @@ def _significant(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.sort_values("measure", key=lambda of: of == "toxicity", kind="stable")
 
 
-def _detectable(rows: pd.DataFrame) -> list[str]:
-    """Say by measure what would have been detected."""
-    rows = rows.assign(mde=significance.minimum_detectable_effect(rows)).dropna(subset="mde")
+def _detectable(rows: pd.DataFrame, at: pd.Index) -> list[tuple[str, Markup]]:
+    """Return by measure what would have been detected in some of the rows."""
+    rows = (
+        rows.assign(mde=significance.minimum_detectable_effect(rows)).loc[at].dropna(subset="mde")
+    )
     sizes: list[tuple[str, Markup]] = []
-    for _, part in rows.groupby("measure", sort=False):
+    for _, part in rows.sort_values("statistic", kind="stable").groupby("measure", sort=False):
         row = part.iloc[0].to_dict()
         sizes.append((names.measure(row), Markup(phrases.size_range(row, part["mde"]))))
-    return [_render("detectable", sizes=sizes)] if sizes else []
+    return sizes
 
 
 def _means(scores: pd.DataFrame, row: Mapping[str, Any]) -> list[Markup]:
@@ -123,10 +127,11 @@ def _people(pair: str) -> list[str]:
     return [names.people(group) for group in pair.split(" − ")]
 
 
-def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None) -> str:
+def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None, *, known: bool) -> str:
     return _render(
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
+        known=known,
         means=_means(scores, row) if scores is not None and row["measure"] in scores else "",
         people=_people(row["group"]),
         name=names.measure(row),
@@ -270,14 +275,10 @@ def distances(rows: pd.DataFrame) -> Table:
     rows
         As of `differences`.
     """
-    rows = significance.with_selection(rows[rows["measure"] == EMBEDDING])
-    cells = [estimate_cell(names.scaled(row)) for row in rows.to_dict("records")]
-    starred = cells + np.where(significance.is_significant(rows), " *", "").astype(object)
-    wide = rows.assign(cell=starred).pivot(index=_PAIR, columns="statistic", values="cell")
-    order = pd.MultiIndex.from_frame(rows.sort_values("p_adjusted", kind="stable")[_PAIR])
-    wide = wide.reindex(order.drop_duplicates())[rows["statistic"].unique()].reset_index()
-    shown = reading.caption(wide, study="counterfactual", name="embedding")
-    return shown._replace(note=f"{shown.note} N = {prose.count_range(rows['n'])} prompts.")
+    rows = rows[rows["measure"] == EMBEDDING]
+    order = rows.groupby(_PAIR)["p_adjusted"].transform("min").sort_values(kind="stable").index
+    words = ("counterfactual", "embedding")
+    return wide(rows.loc[order], _PAIR, "statistic", words=words, of="prompts")
 
 
 # --- two answers side by side ---------------------------------------------------------------------
