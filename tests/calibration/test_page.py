@@ -34,7 +34,7 @@ def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
     full = calibration.shipped()
     lead = sentences.lead(full, texts=STUDY.sample)
     said["the full run"] = [*lead.plain, lead.technical]
-    said["sections"] = [sentences.usable(full)]
+    said["sections"] = [sentences.usable(full), sentences.held_out(full)]
     said["sections"].append(sentences.power(results.minimum_detectable_effects))
     golden("calibration", said)
     numbers = reading.lead.to_dict(lead)["numbers"]
@@ -70,17 +70,34 @@ def test_an_error_is_a_harm_on_one_side_only(level: float, share: float, verdict
     assert decide(stats.wilson(share, 4, confidence=0.95), level, side) == "undecided"
 
 
-def test_the_figure_draws_the_level_and_names_both_dots() -> None:
-    drawn = figures.errors(calibration.shipped())
-    assert drawn.alt and drawn.title and drawn.caption and len(drawn.rows)
+@pytest.mark.parametrize(
+    ("measure", "band"), [("interval", [90, 100]), ("test", [0, 10])], ids=["interval", "test"]
+)
+def test_a_figure_draws_the_limit_of_each_measure(measure: str, band: list[int]) -> None:
+    full = calibration.shipped()
+    drawn = figures.limits(full, measure)
+    assert drawn.alt and drawn.caption and len(drawn.rows) == (full["measure"] == measure).sum()
     (ax,) = drawn.figure.axes
-    assert any([*line.get_xdata()] == pytest.approx([95, 95]) for line in ax.lines)
+    ends = ax.patches[0].get_extents().transformed(ax.transData.inverted()).intervalx
+    assert [*ends] == pytest.approx(band)
     (legend,) = drawn.figure.legends
-    named = [text.get_text() for text in legend.get_texts()]
-    assert named == ["all scenarios", "worst scenario", "nominal level"]
+    named = {text.get_text() for text in legend.get_texts()}
+    assert named == {
+        "fails",
+        "undecided",
+        "adequate",
+        "all scenarios",
+        f"nominal {sum(band) // 2}%",
+    }
+    # All adequate limits are in the band, and no other is; what is off the axis is a number.
+    markers = [line for line in ax.lines if line.get_marker() in ("o", "X")]
+    places = [float(line.get_xdata()[0]) for line in markers]
+    inside = sum(band[0] <= place <= band[1] for place in places)
+    assert len(places) == len(drawn.rows) and f" {inside} of {len(places)} " in drawn.title
+    assert len(ax.texts) == 2
 
 
-def test_the_figures_of_what_does_not_fail_and_of_power_draw_each_row_that_ships() -> None:
+def test_what_does_not_fail_and_power_are_each_row_that_ships() -> None:
     full, table = calibration.shipped(), calibration.shipped_power()
     sound, failing = sentences.split(full)
     fails = failing["verdict"].isin(calibration.estimates.FAILS)
@@ -88,12 +105,6 @@ def test_the_figures_of_what_does_not_fail_and_of_power_draw_each_row_that_ships
     assert not sound["verdict"].isin(calibration.estimates.FAILS).any()
     named = ["source", "dimension", "task"]
     assert failing[~fails].merge(failing[fails], on=named).shape[0] == (~fails).sum()
-    drawn = figures.sound(full)
-    coverage, false_positives = drawn.figure.axes
-    for ax, limits in ((coverage, [90, 100]), (false_positives, [0, 10])):
-        (band,) = ax.patches
-        ends = band.get_extents().transformed(ax.transData.inverted()).intervalx
-        assert [*ends] == pytest.approx(limits)
     by_n = sentences.effects_by_n(table, full).set_index("test")
     assert list(by_n) == ["N = 30", "N = 80", "N = 400"]
     by_n.index = by_n.index.str.removesuffix(" †")
@@ -136,9 +147,6 @@ def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     full, table = calibration.shipped(), calibration.shipped_power()
     failing = full[full["verdict"].isin(calibration.estimates.FAILS)]
     failing = failing[failing["measure"] == "interval"]
-    drawn = figures.errors(full)
-    assert set(drawn.rows["task"]) == set(failing["task"])
-    assert f"the {len(failing)} of " in drawn.title
     keys = failing[["source", "dimension", "task"]].to_numpy().tolist()
     assert all(reading.names.calibrated(of, measure, name, "instead") for of, measure, name in keys)
     tests = table[table["n"] == 400]

@@ -1,4 +1,4 @@
-"""The figures of the calibration: intervals that fail, and what does not fail."""
+"""The figure of the calibration: the limit of each interval's or test's error rate."""
 
 from __future__ import annotations
 
@@ -9,103 +9,71 @@ from nbbias.calibration import sentences
 from nbbias.calibration.estimates import ADEQUATE, FAILS, nominal
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
+from nbbias.tables import escape
 
-_DRAWN = 6  # intervals that a first screen has room for
+_FURTHEST = 20  # points from the nominal level to the end of the axis
+_FONT = 7.2  # points; with it, all intervals have room on a first screen
 
 
-def errors(rows: pd.DataFrame) -> Drawn:
-    """Draw the coverage of the intervals that fail, on average and in the worst scenario.
+def limits(rows: pd.DataFrame, measure: str) -> Drawn:
+    """Draw the confidence limit of each interval or test in its worst scenario, by verdict.
 
     Parameters
     ----------
     rows
         ESTIMATES of the full run (`calibration.shipped`).
+    measure
+        ``"interval"`` (coverage) or ``"test"`` (false positives).
 
     Examples
     --------
     >>> from nbbias import calibration
-    >>> drawn = errors(calibration.shipped())
-    >>> drawn.title
-    'In the worst scenario, the 5 of 23 intervals that fail cover the true value in 17.8 to 89.7%'
+    >>> limits(calibration.shipped(), "interval").title
+    'In the worst scenario, coverage is shown to be above 90% for 16 of 23 measures'
     """
-    table = rows[rows["measure"] == "interval"]
-    failing = table[table["verdict"].isin(FAILS)].sort_values("worst", ignore_index=True)
-    shares = (failing["worst"] + nominal(failing)).round(4).mul(100)
-    title = (
-        f"In the worst scenario, the {len(failing)} of {len(table)} intervals that fail cover the "
-        f"true value in {shares.min():.1f} to {shares.max():.1f}%"
-    )
-    table = failing.head(_DRAWN)
-    worst = {"estimate": "worst", "ci_low": "worst_low", "ci_high": "worst_high"}
-    figure = figures.claims(_with(table, **worst), "coverage, %", draw=_draw_level)
-    figure.set_figheight(1.1 + 0.2 * len(table))  # on a first screen
+    table = rows[rows["measure"] == measure]
+    table = table.sort_values("bound", ascending=measure == "interval", ignore_index=True)
+    shares = table[["bound", "estimate"]].add(nominal(table), axis=0).mul(100)
+    drawn = table.assign(panel="", **shares, cell=sentences.name_statistics(table))
+    figure = figures.panels(drawn, _draw, by="panel", height=0.5 + 0.0182 * _FONT * len(table))
+    values = {"what": measure, "n": len(table), "adequate": table["verdict"].isin(ADEQUATE).sum()}
+    values["limit"] = 2 * (1 - table["confidence"].iloc[0])
     return Drawn(
         figure,
         table,
-        "The coverages of intervals that fail, with their simulation intervals, and the nominal "
-        "level.",
-        title,
-        "Coverage: share of simulated studies whose interval contains the true value. Lines: 95% "
-        "CIs; worst scenario: Bonferroni-corrected, because the worst was selected.",
+        "The confidence limit in the worst scenario and the share over all scenarios, by verdict.",
+        prose.render_plain("calibration.limits", **values),
+        prose.render_plain("calibration.limits_caption", **values),
     )
 
 
-def sound(rows: pd.DataFrame) -> Drawn:
-    """Draw coverage and false positives that do not fail (`sentences.split`).
-
-    Examples
-    --------
-    >>> from nbbias import calibration
-    >>> sound(calibration.shipped()).title
-    'Undecided: coverage down to 87.1% or false positives up to 18.8% cannot be ruled out'
-    """
-    table = sentences.split(rows)[0].sort_values(["measure", "bound"], ignore_index=True)
-    drawn = _with(table, estimate="bound", ci_low="bound", ci_high="bound")
-    panels = drawn["measure"].map({"interval": "coverage", "test": "false positives"})
-    drawn = drawn.assign(panel=panels, significant=drawn["verdict"].isin(ADEQUATE))
-    undecided = drawn[~drawn["significant"] & (drawn["side"] == "further")]
-    limits = undecided["estimate"].groupby(undecided["measure"]).agg(["min", "max"]).round(1)
-    title = prose.render_plain("calibration.limits", limits=limits.to_dict("index"))
-    # Panels side by side have the same rows.
-    places = drawn[["panel"]].drop_duplicates().merge(drawn[["cell"]].drop_duplicates(), "cross")
-    drawn = places.merge(drawn, "left", on=["panel", "cell"])
-
-    figure = figures.claims(drawn, draw=_draw_limit, words={"missing": "–"})
-    return Drawn(
-        figure,
-        table,
-        "Coverage and false positives of each measure over all scenarios, and the deciding limit.",
-        title,
-        "Limit: one-sided 97.5% confidence limit. Adequate (filled): the small dot is in the grey "
-        "area, and the whole line (95% CI) of the large one beyond the dashed line. Hollow: "
-        "undecided; –: fails, or not simulated.",
-    )
-
-
-def _with(rows: pd.DataFrame, **further: str) -> pd.DataFrame:
-    """Return shares in percent with names, and the columns `further` as further rows."""
-    more = rows.assign(side="further", **{end: rows[column] for end, column in further.items()})
-    table = pd.concat([rows.assign(side="ours"), more], ignore_index=True)
-    shares = table[[*further]].add(nominal(table), axis=0).mul(100)
-    none = dict.fromkeys(("null", "null_low", "null_high"), float("nan"))
-    cells = sentences.name_statistics(table).map(prose.capitalize)
-    return table.assign(cell=cells, panel="", **shares, **none)
-
-
-def _draw_level(part: pd.DataFrame, ax: Axes, name: str = "worst scenario") -> float:
-    """Draw the nominal level, which is returned, and name the dots."""
-    ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="all scenarios")
-    ax.plot([], [], "o", color=figures.MUTED, ms=3.5, label=name)
-    level = 100 * nominal(part).mean()
-    ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label="nominal level")
-    return float(level)
-
-
-def _draw_limit(part: pd.DataFrame, ax: Axes) -> None:
-    """Draw where the limits of adequate measures are, and name the axis."""
-    ax.set_xlabel(f"{part['panel'].iloc[0]}, % of simulated studies")
-    level = _draw_level(part, ax, "limit in the worst scenario")
-    end, side = (0, 1) if level < 50 else (100, -1)
-    ax.axvspan(end, 2 * level - end, color=figures.BAND, lw=0, zorder=0, label="adequate")
-    worse = level + 100 * side * TOLERANCE
-    ax.axvline(worse, color=figures.MUTED, lw=1, ls="--", zorder=0, label=f"{worse:.0f}%")
+def _draw(part: pd.DataFrame, ax: Axes) -> None:
+    """Draw a row a measure; what is beyond the end of the axis stands there as a number."""
+    level = float(100 * nominal(part).mean())
+    worse = 1 if level < 50 else -1
+    ideal, end = (0, level + _FURTHEST) if worse > 0 else (100, level - _FURTHEST)
+    for y, row in zip(range(len(part))[::-1], part.to_dict("records"), strict=True):
+        beyond = worse * (row["bound"] - end) > 0
+        if not beyond:
+            ax.plot([row["bound"], row["estimate"]], [y, y], color=figures.MUTED, lw=0.9)
+        if worse * (row["estimate"] - end) < 0:
+            ax.plot(row["estimate"], y, "|", color=figures.MUTED, ms=6, label="all scenarios")
+        fails, name = row["verdict"] in FAILS, row["verdict"].partition(" ")[0]
+        colour = figures.INK if row["verdict"] in ADEQUATE else figures.PAPER
+        marker = {"marker": "X" if fails else "o", "mfc": figures.INK if fails else colour}
+        place = end if beyond else row["bound"]
+        ax.plot(
+            place, y, ls="", ms=5, mec=figures.INK, label=name, zorder=4, clip_on=False, **marker
+        )
+        if beyond:
+            style = {"va": "center", "fontsize": _FONT, "ha": "left" if worse < 0 else "right"}
+            ax.text(end - 0.5 * worse, y, f"{row['bound']:.1f}", **style)
+    ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
+    ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
+    ax.axvline(level + 100 * worse * TOLERANCE, color=figures.MUTED, lw=1, ls="--", zorder=0)
+    ax.set_yticks(range(len(part))[::-1], [*part["cell"].map(prose.capitalize).map(escape.drawn)])
+    ax.set_ylim(-0.7, len(part) - 0.3)
+    ax.set_xlim(*sorted((ideal + 0.3 * -worse, end)))
+    ax.tick_params(axis="y", length=0, labelsize=_FONT)
+    what = "coverage" if worse < 0 else "false positives"
+    ax.set_xlabel(f"{what}, % of simulated studies")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, nominal, shipped_power
+from nbbias.calibration.trials import LISTED
 from nbbias.params import Texts
 from nbbias.reading import Lead, cards, names, phrases, prose
 
@@ -51,22 +52,13 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     intervals, tests, families_ = summarize(rows)
     tested = exclude_failing(shipped_power(), rows)
     return Lead(
-        plain=(intervals, _adequate(rows), f"{power(tested)}.", tests),
+        plain=(intervals, tests, f"{power(tested)}."),
         technical=" ".join([intervals, tests, families_, f"{power(tested)}."]),
-        figure="errors",
+        figure="intervals",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
         texts=texts,
     )
-
-
-def _adequate(rows: pd.DataFrame) -> str:
-    """Name the measures whose intervals are adequate; of variants of one, the first."""
-    table = rows[(rows["measure"] == "interval") & rows["verdict"].isin(ADEQUATE)]
-    named = _named(table.sort_values("source")).unique()
-    variants = tuple(name + end for name in named for end in (" ", ": "))
-    shown = [name for name in named if not name.startswith(variants)]
-    return prose.render("calibration.adequate", names=shown)
 
 
 def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
@@ -102,6 +94,28 @@ def usable(rows: pd.DataFrame) -> str:
     """Return how many intervals and tests are adequate, and how many undecided."""
     counts = pd.crosstab(rows["measure"], rows["verdict"].replace(ADEQUATE[1], ADEQUATE[0]))
     return prose.render("calibration.usable", counts=counts.to_dict("index"))
+
+
+def held_out(rows: pd.DataFrame) -> str:
+    """Return a sentence: how many intervals are worst in the scenario that was held out.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> held_out(calibration.shipped())[:47]
+    'The worst scenario of 4 of 16 intervals is one '
+    """
+    listed = LISTED.rename(columns=_POWER_KEYS).replace(
+        {key: {"_": " "} for key in _KEYS[:2]}, regex=True
+    )
+    keys = ["source", "dimension"]
+    expected = listed.groupby(keys)["held_out"].mean().rename("expected").reset_index()
+    table = rows[rows["measure"] == "interval"].merge(expected.query("expected > 0"), on=keys)
+    table["name"] = table["at"].str.rpartition(", ")[0]
+    worst = table.merge(listed[listed["held_out"]], on=[*keys, "name"])
+    values = {"k": len(worst), "of": len(table), "expected": table["expected"].sum()}
+    values["fail"] = int(worst["verdict"].isin(FAILS).sum())
+    return prose.render("calibration.held_out", **values)
 
 
 def warning(rows: pd.DataFrame) -> str:
@@ -284,15 +298,18 @@ def power_and_errors(table: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> table = calibration.shipped_power().query("measure == 'rbs_refused'")
-    >>> power_and_errors(table).loc[1, ["power_largest", "exaggeration"]].tolist()
+    >>> power_and_errors(table).loc[0, ["power_largest", "exaggeration"]].tolist()
     ['40%', '1.1']
     """
+    table = _common(table)
     few = table["power_smallest"] < _LOW_POWER
     named = named_tests(table).assign(exaggeration=table["exaggeration"].mask(few))
     named["wrong_sign"] = named["wrong_sign"].mask(few | (table["study"] == "cogs"))
     shown = dict.fromkeys(("power_largest", "power_smallest", "wrong_sign"), "{:.0%}")
     for name, form in (shown | {"exaggeration": "{:.1f}"}).items():
         named[name] = [form.format(value) if value == value else "–" for value in named[name]]
+    one = table["smallest"] == table["largest"]
+    named.loc[one, ["smallest", "power_smallest"]] = [float("nan"), "–"]
     named = named.drop(columns=["unit", "effect"])
     return named.sort_values(["test", "n"], ignore_index=True)
 
