@@ -154,6 +154,10 @@ def test_what_papers_say_is_where_the_page_says() -> None:
     assert numbers[:4] == [
         str(n) for n in (faithful, 160, sum(map(int, numbers[4:])) + tested, tested)
     ]
+    assert {row["kind"] for row in rows} == {*papers.KINDS, ""}
+    assert all(bool(row["kind"]) == bool(row["reproduced"]) for row in rows)
+    by_kind = [*map(int, re.findall(r"\d+", papers.kinds()))]
+    assert (sum(by_kind[::2]), sum(by_kind[1::2])) == (tested, int(numbers[2]))
     reason = [
         row["remark"] or "docs/" in row["where"] for row in rows if row["verdict"] != "faithful"
     ]

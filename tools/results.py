@@ -10,7 +10,6 @@ stays where it is: only aggregates come along, and `texts_in` refuses a table th
 from __future__ import annotations
 
 import json
-import math
 import re
 import shutil
 import sys
@@ -38,6 +37,8 @@ _LONGEST = 120
 _ROWS = 12
 #: What default claims are called here: these corpora were at hand when defaults were chosen.
 _DEFAULTS = "Default tests of this study (these corpora were known when they were chosen)"
+#: Keys and values that a table of results names in other words.
+_WORDS = {"bias": "groups by", "race_gender": "race and gender"}
 BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of the finding -->"
 
 
@@ -78,8 +79,9 @@ PAGES = {
     "marked_personas": Page(
         "marked_personas/marked_personas",
         "Marked Personas: which groups' descriptions differ from the others?",
-        "Texts about some groups differ more from the average of all groups than others do, even "
-        "without the words that name the group. A larger distance is neither better nor worse.",
+        "Models' descriptions of some groups are further from the average of all groups than those "
+        "of others, even if words that name a group are left out; further is neither better nor "
+        "worse.",
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
@@ -96,7 +98,8 @@ PAGES = {
         "news_bias/llmfake",
         "LLMFake: whom does generated news mention, and in what tone?",
         "The news of four models did not differ significantly from human articles in whom it "
-        "mentions or in what tone; many differences were measured imprecisely.",
+        "mentions or in what tone; differences of shares below 3.5 to 21.5 percentage points, "
+        "depending on the model, could have been missed.",
         data=("llmfake",),
         note="Sources are `gossipcop` and `politifact`; models wrote from the headline "
         "(`open_ended`), or from the article (`paraphrase`, `rewrite`). Shares are the raw ones, "
@@ -286,7 +289,8 @@ def copy_figure(page: str, run: Path, name: str) -> dict[str, str] | None:
             target = RESULTS / page / f"{name}.{kind}"
             tables.write(target, source.with_suffix(f".{kind}").read_bytes())
     figure = json.loads(source.with_suffix(".json").read_text(encoding="utf-8"))
-    parts = [part.rstrip(".") for part in (figure["title"], figure["caption"]) if part]
+    title = figure["title"] * (figure["title"].rstrip(".") != "No significant difference")
+    parts = [part.rstrip(".") for part in (title, figure["caption"]) if part]
     return figure | {"path": f"{page}/{name}", "words": ". ".join(parts)}
 
 
@@ -382,7 +386,7 @@ def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
     rows = [
         (
             plain(names.measure(row)),
-            *("all" if pd.isna(row[key]) else plain(row[key]).replace(r"\_", " ") for key in keys),
+            *("all" if pd.isna(row[key]) else _shown(row[key]) for key in keys),
             f"{quantity(row)} ({interval(row)}){'†' if adjusted else ''}",
             number(row["n"], decimals=0),
             *([reference(row)] if has_null else []),
@@ -394,7 +398,7 @@ def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
     estimate = f"estimate ({table['confidence'].iloc[0]:.0%} CI{dagger})"
     null = ["null value"] if has_null else []
     return {
-        "columns": ["measured", *keys, estimate, "N", *null, "verdict (adjusted p)"],
+        "columns": ["measured", *map(_shown, keys), estimate, "N", *null, "verdict (adjusted p)"],
         "rows": rows if len(rows) <= _ROWS else [*compress(rows, beyond)],
         "tests": tests,
         "many": len(rows) > _ROWS,
@@ -422,12 +426,17 @@ def without_group_words(claims: pd.DataFrame) -> str:
     return out + ", ".join(counts) if counts else ""
 
 
+def _shown(key: str) -> str:
+    """Return a key or its value as a table names it."""
+    return plain(_WORDS.get(key, key)).replace(r"\_", " ")
+
+
 def quantity(row: dict[str, Any], of: str = "estimate") -> str:
-    """Write a value in its unit; of a number without one, the estimate has three digits."""
+    """Write a value in its unit; a number without one has three decimals, from 10 on two."""
     unit = names.unit(row)
     decimals = unit.decimals
     if not unit.short and abs(row["estimate"]) > 0:
-        decimals = max(2, 2 - math.floor(math.log10(abs(row["estimate"]))))
+        decimals = 2 if abs(row["estimate"]) >= 10 else 3
     return plain(number(unit.factor * row[of], decimals=decimals) + unit.short)
 
 

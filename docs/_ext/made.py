@@ -48,7 +48,7 @@ def write(app: Sphinx) -> None:
     pages["include/tables.md"] = "\n".join([*columns.overview(), *columns.lines(of_results=True)])
     pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
     pages["include/sizes.md"] = "\n".join(sizes())
-    pages["include/papers_summary.md"] = papers.summary() + "\n"
+    pages["include/papers_summary.md"] = f"{papers.summary()} {papers.kinds()}\n"
     pages["include/papers.md"] = "\n".join(papers.lines(documented(), modules()))
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:
@@ -237,6 +237,15 @@ def api() -> Iterator[tuple[str, str]]:
             pairs = [pair for pairs in by_module.values() for pair in pairs]
             yield f"api/{name}.md", "\n".join([*intro, *summary(pairs), *documentation(pairs)])
             continue
+        every = [pair for pairs in by_module.values() for pair in pairs]
+        if leading := [pair for pair in every if pair[0] == f"nbbias.{name}.measure"]:
+            # What measures stands on the first page of a study.
+            intro += documentation(leading)
+            by_module = {
+                module: [pair for pair in pairs if pair not in leading]
+                for module, pairs in by_module.items()
+            }
+            documented = {module: documentation(pairs) for module, pairs in by_module.items()}
         parts = {module: module.removeprefix(f"nbbias.{name}.") for module in by_module}
         pages = {module: f"{name}.{part}" for module, part in parts.items()}
         lines = list(intro)

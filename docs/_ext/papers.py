@@ -29,6 +29,17 @@ REPRODUCED = {
     "not possible": "the texts, labels or answers behind them are not public",
 }
 
+#: Kinds of printed items, and what they are.
+KINDS = {
+    "result": "results of models or people",
+    "arithmetic": "numbers computed from other printed numbers",
+    "worked example": "worked examples of a formula",
+    "prompts": "sets of prompts",
+    "word list": "word lists",
+    "corpus": "descriptions of texts",
+    "setting": "settings of models",
+}
+
 COLUMNS = {
     "theirs": "a number printed in the paper",
     "ours": "a number computed or shipped here",
@@ -85,9 +96,9 @@ PAPERS = {
 def rows() -> list[dict[str, str]]:
     """Return the rows.
 
-    `paper`, `place`, `says`, `theirs` and `ours` (numbers), `verdict`, `reproduced` (the test or
-    page that does it, another of `REPRODUCED`, or nothing where no result is printed), `where`
-    (names), `remark`.
+    `paper`, `place`, `says`, `theirs` and `ours` (numbers), `verdict`, `kind` (of the printed item,
+    if there is one), `reproduced` (the test or page that does it, another of `REPRODUCED`, or
+    nothing), `where` (names), `remark`.
     """
     text = (ROOT / "docs/papers.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
@@ -162,7 +173,7 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
         anchor = paper.lower().replace(".", "").replace(" ", "-")
         yield f"| [{paper}](#{anchor}) | {_counts(table)} |"
     yield from ("", ":::{dropdown} What columns and verdicts mean", "")
-    for words in (VERDICTS, REPRODUCED, COLUMNS):
+    for words in (VERDICTS, KINDS, REPRODUCED, COLUMNS):
         yield from ("; ".join(f"**{name}**: {what}" for name, what in words.items()) + ".", "")
     yield ":::"
     for paper, table in by_paper.items():
@@ -181,10 +192,20 @@ def summary() -> str:
     printed = _printed(rows())
     return (
         f"**{counts['faithful']} of {counts.total()} rows are as in the papers; of "
-        f"{printed.total()} printed numbers, counts and examples {printed['yes']} are reproduced** "
+        f"{printed.total()} printed items {printed['yes']} are reproduced** "
         f"({printed['no']} need models or tools that were not run here; for "
         f"{printed['not possible']} the texts, labels or answers are not public)."
     )
+
+
+def kinds() -> str:
+    """Return in a sentence how many printed items of each kind are reproduced."""
+    counts = {
+        what: _printed([row for row in rows() if row["kind"] == kind])
+        for kind, what in KINDS.items()
+    }
+    parts = [f"{what} {n['yes']} of {n.total()}" for what, n in counts.items()]
+    return f"Reproduced by kind: {', '.join(parts)}."
 
 
 def _printed(table: list[dict[str, str]]) -> Counter[str]:
@@ -205,15 +226,15 @@ def _reproduced(row: Mapping[str, str]) -> str:
 def _table(
     table: list[dict[str, str]], documented: Mapping[int, str], faces: Collection[str]
 ) -> Iterator[str]:
-    yield "| place | the paper says | theirs | ours | verdict | reproduced | here | where |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| place | the paper says | theirs | ours | verdict | kind | reproduced | here | where |"
+    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     for row in table:
         names = row["where"].split()
         if (yes := row["reproduced"]) not in {*REPRODUCED, ""}:
             names = list(dict.fromkeys([*names, yes]))
         links = ", ".join(link(name, documented, faces) for name in names)
         where = f"<details><summary>{len(names)}</summary>{links}</details>" if names else ""
-        keys = ("place", "says", "theirs", "ours", "verdict", "reproduced", "remark")
+        keys = ("place", "says", "theirs", "ours", "verdict", "kind", "reproduced", "remark")
         shown = {**row, "reproduced": _reproduced(row)}
         cells = [shown[key].replace("|", r"\|") for key in keys]
         yield "| " + " | ".join([*cells, where.replace("|", r"\|")]) + " |"

@@ -167,9 +167,9 @@ def _to_centroid(estimates: pd.DataFrame) -> pd.DataFrame:
 def describe_spread(row: Mapping[str, Any]) -> str:
     """Write a spread with its interval, N and p."""
     low, high, level = prose.confidence_interval(row)
-    ends = f"{number(low, decimals=4)} to {number(high, decimals=4)}"
+    ends = f"{number(low, decimals=3)} to {number(high, decimals=3)}"
     numbers = f"{level} {ends}; N = {row['n']:,.0f} texts; {p_value(row)}"
-    return f"{number(row['estimate'], decimals=4)} ({numbers})"
+    return f"{number(row['estimate'], decimals=3)} ({numbers})"
 
 
 def _people(group: str) -> str:
