@@ -108,7 +108,7 @@ def test_the_summary_names_the_ends_of_the_widest_significant_spread() -> None:
     assert row["model"] == "marking"
     assert f"descriptions of {study._people(furthest)} were the most" in first
     assert f"those of {study._people(closest)} the closest" in first
-    assert f"distances was {row['estimate']:.4f} (" in spread
+    assert f"distances was {row['estimate']:.3f} (" in spread
     assert f"in {(claims['p_adjusted'] < 0.05).sum()} of 6 comparisons" in count
     (nothing,) = study.summarize(claims.assign(p_adjusted=0.9), estimates)
     assert "in 0 of 6 comparisons" in nothing

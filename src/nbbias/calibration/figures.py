@@ -58,16 +58,13 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
             ax.plot([row["bound"], row["estimate"]], [y, y], color=figures.MUTED, lw=0.9)
         if worse * (row["estimate"] - end) < 0:
             ax.plot(row["estimate"], y, "|", color=figures.MUTED, ms=6, label="all scenarios")
-        fails, name = row["verdict"] in FAILS, row["verdict"].partition(" ")[0]
-        colour = figures.INK if row["verdict"] in ADEQUATE else figures.PAPER
-        marker = {"marker": "X" if fails else "o", "mfc": figures.INK if fails else colour}
-        place = end if beyond else row["bound"]
-        ax.plot(
-            place, y, ls="", ms=5, mec=figures.INK, label=name, zorder=4, clip_on=False, **marker
-        )
+        verdict, place = row["verdict"], end if beyond else row["bound"]
+        name, mark = verdict.partition(" ")[0], "oX"[verdict in FAILS]
+        dots = ax.plot(place, y, mark, mec=figures.INK, ms=5, zorder=4, clip_on=False, label=name)
+        dots[0].set_markerfacecolor(figures.PAPER if name == "undecided" else figures.INK)
         if beyond:
-            style = {"va": "center", "fontsize": _FONT, "ha": "left" if worse < 0 else "right"}
-            ax.text(end - 0.5 * worse, y, f"{row['bound']:.1f}", **style)
+            side = "left" if worse < 0 else "right"
+            ax.text(end - 0.5 * worse, y, f"{row['bound']:.1f}", va="center", ha=side, size=_FONT)
     ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
     ax.axvline(level + 100 * worse * TOLERANCE, color=figures.MUTED, lw=1, ls="--", zorder=0)
