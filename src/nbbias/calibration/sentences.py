@@ -298,7 +298,7 @@ def power_and_errors(table: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> table = calibration.shipped_power().query("measure == 'rbs_refused'")
-    >>> power_and_errors(table).loc[0, ["power_largest", "exaggeration"]].tolist()
+    >>> power_and_errors(table).loc[1, ["power_largest", "exaggeration"]].tolist()
     ['40%', '1.1']
     """
     table = _common(table)
