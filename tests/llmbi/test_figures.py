@@ -1,9 +1,7 @@
 """The figures of the LLMBI study: what is drawn equals the table."""
 
-import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
 
 from nbbias import llmbi, tables
 from tests.reading.test_figures import estimates, filled, markers, rendered
@@ -30,16 +28,6 @@ def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: i
             assert [x for x, _ in drawn] == pytest.approx(expected)
             assert [y for _, y in drawn] == [2, 1, 0]
     assert rendered(figure)
-
-
-def test_the_range_of_means_if_dimensions_are_equal_by_hand() -> None:
-    table = estimates(p_value=0.5).assign(instrument="VADER", model="m")
-    units = pd.concat([table.assign(value=table["estimate"] + side) for side in (-0.1, 0.1)])
-    rows = llmbi.page.plot_dimensions(table, units=units).rows
-    # Three dimensions of two prompts: a mean has the error 0.1, less that of the mean of all.
-    half = t.ppf(1 - 0.025 / 3, 3) * 0.1 * np.sqrt(1 - 1 / 3)
-    assert (rows["null_high"] - rows["null"]).tolist() == pytest.approx([half] * 3)
-    assert rows["null"].tolist() == pytest.approx([rows["estimate"].mean()] * 3)
 
 
 SCORES = {"score": [1.0, 0.3, 0.5], "neutral": 0.4, "neutral_low": 0.2, "neutral_high": 0.6}

@@ -29,5 +29,5 @@ def test_every_dimension_is_shown_with_its_adjusted_p() -> None:
     shown = llmbi.page.table(table, name="dimension_mean").rows
     assert list(shown) == ["model", "dimension", "estimate", "n", "null", "p_adjusted"]
     assert shown["p_adjusted"].tolist() == p_column(means).tolist()
-    split = llmbi.page.table(table, name="split").rows
-    assert split["statistic"].tolist() == ["index", "index", "difference"]
+    index = llmbi.page.table(table, name="index").rows
+    assert index["statistic"].tolist() == ["index", "index", "difference"]

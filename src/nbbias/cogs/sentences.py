@@ -187,8 +187,8 @@ def orders(estimates: pd.DataFrame) -> str:
     >>> row = {"evaluator": "j", "bias": "race", "model": "all", "null": 0.02}
     >>> rows = [row | {"statistic": "abs", "estimate": 0.1, "excess": 0.08},
     ...         row | {"statistic": "abs_raw", "estimate": 0.3, "excess": 0.28}]
-    >>> orders(pd.DataFrame(rows)).partition(": ")[2]
-    'j, race: 0.300 (null value 0.020) and 0.100 (0.020).'
+    >>> orders(pd.DataFrame(rows)).partition(" for ")[2]
+    "j, race (0.300 in the paper's order, 0.100 counterbalanced)."
     """
     table = pooled(estimates)
     by_order = (table[table["statistic"] == name] for name in ("abs", "abs_raw"))

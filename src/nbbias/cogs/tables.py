@@ -192,7 +192,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     rows = rows.assign(group=rows["group"].str.replace(" - ", " \N{MINUS SIGN} "))
     keys = [*["statistic"] * (name in STATISTICS), *who, "bias", "task", "group"]
     options: dict[str, Any] = {"words": ("cogs", name), "labels": labels}
-    options["rows"] = None if name in ("rbs", "abs", "diversity") else 16
+    options["rows"] = None if name in ("rbs", "abs", "diversity", "orders") else 16
     table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
     if "statistic" in table.rows:
         table = table._replace(rows=table.rows.replace({"statistic": _NAMES}))

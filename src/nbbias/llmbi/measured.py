@@ -59,7 +59,8 @@ class Results(NamedTuple):
     second_scorer : DataFrame
         ESTIMATES with the second scorer behind B and S.
     ranking_swaps : DataFrame
-        By `model` and `factor`: of how many `pairs` of dimensions the order is `swapped`.
+        By `model`: of which share of `pairs` of dimensions the order is `swapped` by one prompt a
+        dimension.
     published : DataFrame
         By `dimension` and `prompt`: the score of each model, and the paper's (`printed`).
     """
@@ -167,6 +168,6 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         scores,
         scoring.count_losses(measured, scorer=chosen.bias_scorer).assign(passages=len(prose)),
         other.estimates,
-        estimates.ranking_swaps(measured, formula=formula, inference=inference),
+        estimates.ranking_swaps(scores, inference=inference),
         estimates.compare_with_published(scores),
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from scipy.stats import norm, t
+from scipy.stats import norm
 
 from nbbias import reading, stats
 from nbbias.params import Texts
@@ -19,12 +19,8 @@ from nbbias.tables.escape import markdown as escape
 if TYPE_CHECKING:
     from nbbias.llmbi.measured import Results
 
-#: The size of polarity, at most 1, above which scores are near the maximum.
-_NEAR = 0.9
-
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"
-_MINUS = " \N{MINUS SIGN} reference prose"
 _VERSION = r" \d[\d.]+"
 #: The scores whose sizes two scorers are compared by.
 _SIZES = ["bias_score", "polarity_second"]
@@ -33,7 +29,7 @@ _NO_RANGE = {"null_low": np.nan, "null_high": np.nan}
 STATISTICS = {
     "dimension_mean": ["dimension_mean"],
     "index": ["index", "difference"],
-    "split": [name + part for name in ("index", "difference") for part in stats.PARTS],
+    "split": [name + part for name in ("index", "difference") for part in stats.PARTS if part],
 }
 
 
@@ -72,12 +68,12 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     first, *others_ = dict.fromkeys(
         _differences(part, mde, is_named=others.empty) for part in measured
     )
-    second = _changed(results) if results else declared.head(0)
-    each = [(row, Markup(phrases.signed(row))) for row in second.to_dict("records")]
+    rows = _by_second(results).query("changed").to_dict("records") if results else []
+    each = [(row, Markup(phrases.signed(row))) for row in rows]
     what = prose.render("llmbi.what", classified=_is_classified(declared))
-    # What was not significant follows, with the scorer that disagrees.
+    # What was not significant comes last, with the scorer that disagrees.
     rest = [*first[1:], *([prose.render("llmbi.other_scorer", rows=each)] if each else [])]
-    plain = (first[0], " ".join(rest), *map(" ".join, others_), what)
+    plain = (first[0], what, *map(" ".join, others_), " ".join(rest))
     return Lead(
         plain=tuple(filter(None, plain)),
         technical=phrases.technical(list(map(significance.minus_prose, parts)), unit="prompts"),
@@ -116,8 +112,8 @@ def _differences(rows: pd.DataFrame, mde: pd.Series, *, is_named: bool) -> tuple
 
 
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Return the differences that lead: from reference prose, with both scores, and of models."""
-    chosen = phrases.leading([others, pairs])
+    """Return the difference that leads: from reference prose, with both scores, or of models."""
+    chosen = phrases.leading([others if others["estimate"].notna().any() else pairs])
     rows = chosen.to_dict("records")
     name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
     levels = [_levels(row) if row["null"] > 0 else None for row in rows]
@@ -129,15 +125,14 @@ def _levels(row: phrases.Row) -> dict[str, str]:
     return {"value": f"{row['null']:.2f} \N{RIGHTWARDS ARROW} {row['estimate']:.2f}", "of": of}
 
 
-def _changed(results: Results) -> pd.DataFrame:
-    """Return the second scorer's indices of models where only one scorer's is significant."""
+def _by_second(results: Results) -> pd.DataFrame:
+    """Return the second scorer's indices: 1 above prose, -1 below, 0 neither, and if `changed`."""
     rows = pd.concat([results.estimates, results.second_scorer], ignore_index=True)
     rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
-    significant = significance.is_significant(rows).rename("significant")
-    by_model = significant.groupby(rows["model"]).transform("nunique")
+    rows["side"] = np.sign(rows["estimate"] - rows["null"]) * significance.is_significant(rows)
+    changed = rows.groupby("model")["side"].transform("nunique") > 1
     second = rows["instrument"] != results.estimates["instrument"].iloc[0]
-    rows = rows.assign(significant=significant)[second & by_model.gt(1)]
-    return rows.replace({"instrument": _VERSION}, "", regex=True)
+    return rows.assign(changed=changed)[second].replace({"instrument": _VERSION}, "", regex=True)
 
 
 def _scorers(rows: pd.DataFrame) -> list[str]:
@@ -199,11 +194,15 @@ def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
     By TextBlob, dimensions did not differ significantly
     By TextBlob, dimensions did not differ significantly in a (p = .700). These p values...
     """
+    each = _anovas(*estimates)
+    return prose.render("llmbi.ranking", rows=each), prose.render("llmbi.dimensions", rows=each)
+
+
+def _anovas(*estimates: pd.DataFrame) -> list[phrases.Row]:
     rows = pd.concat(estimates).replace({"instrument": _VERSION}, "", regex=True)
     rows = rows[(rows["statistic"] == "anova") & rows["p_value"].notna()]
-    rows = rows.assign(differs=stats.is_significant(rows["p_value"], rows["confidence"]))
-    each = rows.to_dict("records")
-    return prose.render("llmbi.ranking", rows=each), prose.render("llmbi.dimensions", rows=each)
+    differs = stats.is_significant(rows["p_value"], rows["confidence"])
+    return rows.assign(differs=differs).to_dict("records")
 
 
 def swaps(ranking_swaps: pd.DataFrame) -> str:
@@ -211,51 +210,38 @@ def swaps(ranking_swaps: pd.DataFrame) -> str:
 
     Examples
     --------
-    >>> row = {"model": "a", "factor": "prompts", "swapped": 0.3, "no_difference": 0.25}
+    >>> row = {"model": "a", "swapped": 0.3, "no_difference": 0.25}
     >>> swaps(pd.DataFrame([row]))
     'With one prompt a dimension, 30% of pairs of dimensions would change order in a (25% if...'
     """
-    rows = ranking_swaps.query("no_difference > 0").dropna(subset="swapped")
+    rows = ranking_swaps[ranking_swaps["no_difference"] > 0].dropna(subset="swapped")
     return prose.render("llmbi.swaps", rows=rows.to_dict("records"))
 
 
-def _near_maximum(results: Results) -> list[str]:
-    """Return the models most of whose scores by the second scorer are near its maximum."""
-    sizes = results.scores["polarity_second"].abs().groupby(results.scores["model"], sort=False)
-    return [model for model, median in sizes.median().items() if median > _NEAR]
+def by_scorer(results: Results) -> tuple[str, str]:
+    """Return a heading (the second scorer's indices) and how alike both scorers rank prompts."""
+    scorers = [_scorers(table)[0] for table in (results.estimates, results.second_scorer)]
+    values = {"scorers": [scorer.partition(" (")[0] for scorer in scorers]}
+    indices, ranks = (rows.to_dict("records") for rows in (_by_second(results), _ranks(results)))
+    heading = prose.render("llmbi.by_scorer", rows=indices, **values)
+    return heading, prose.render("llmbi.ranks", rows=ranks, **values)
 
 
-def by_scorer(results: Results) -> str:
-    """Say whether two scorers rank the prompts of each model alike: the heading of its section."""
-    rows = (
-        _correlations(results).dropna(subset="ci_low").assign(alike=lambda row: row["ci_low"] > 0)
-    )
-    return prose.render("llmbi.by_scorer", rows=rows.to_dict("records"), scorers=_both(results))
-
-
-def _correlations(results: Results) -> pd.DataFrame:
+def _ranks(results: Results) -> pd.DataFrame:
     """Correlate the sizes of both scorers' polarities over the prompts of each model.
 
     Spearman's, with the interval of Fisher's z with the variance of Bonett and Wright 2000,
-    Psychometrika 65(1).
+    Psychometrika 65(1), and the median size by the second scorer.
     """
-    by_model = _sizes(results.scores).groupby("model", sort=False)[_SIZES]
+    sizes = results.scores.set_index(["model", "prompt"])[_SIZES].abs()
+    sizes = sizes.groupby(level=[0, 1], sort=False).mean().dropna()
+    by_model = sizes.groupby(level=0, sort=False)
     n, rho = by_model.size(), by_model.corr("spearman").iloc[::2, 1].droplevel(1)
     z, confidence = np.arctanh(rho.where(rho.abs() < 1)), results.estimates["confidence"].iloc[0]
     half = norm.ppf((1 + confidence) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3).where(n > 3))
-    rows = pd.DataFrame({"estimate": rho, "n": n, "confidence": confidence})
-    return rows.assign(ci_low=np.tanh(z - half), ci_high=np.tanh(z + half)).reset_index()
-
-
-def _sizes(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return the mean size of each prompt's scores, by both scorers."""
-    sizes = scores.set_index(["model", "prompt"])[_SIZES].abs()
-    return sizes.groupby(level=[0, 1], sort=False).mean().dropna().reset_index()
-
-
-def _both(results: Results) -> list[str]:
-    tables = (results.estimates, results.second_scorer)
-    return [_scorers(table)[0].partition(" (")[0] for table in tables]
+    rows = pd.DataFrame({"estimate": rho, "confidence": confidence})
+    rows = rows.assign(ci_low=np.tanh(z - half), ci_high=np.tanh(z + half))
+    return rows.assign(median=by_model[_SIZES[1]].median()).dropna().reset_index()
 
 
 # --- figures --------------------------------------------------------------------------------------
@@ -319,7 +305,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
 
 
 def _axis(rows: pd.DataFrame) -> str:
-    return f"LLMBI ({', '.join(_scorers(rows))}){_MINUS}"
+    return f"LLMBI ({', '.join(_scorers(rows))}) \N{MINUS SIGN} reference prose"
 
 
 def _draw_answers(part: pd.DataFrame, ax: Axes) -> None:
@@ -329,47 +315,8 @@ def _draw_answers(part: pd.DataFrame, ax: Axes) -> None:
     ax.plot([], [], "o", color=figures.MUTED, ms=3.5, label="single answers")
 
 
-def plot_scorers(results: Results) -> Drawn:
-    """Draw the size of each prompt's polarity by both scorers, a panel a model.
-
-    Parameters
-    ----------
-    results
-        Of `llmbi.measure`.
-
-    Examples
-    --------
-    >>> from nbbias import llmbi
-    >>> plot_scorers(llmbi.measure(draws=100)).alt
-    "Each prompt's |polarity| by TextBlob and VADER, a panel for each model."
-    """
-    sizes, scorers = _sizes(results.scores), _both(results)
-    rho = {
-        row["model"]: prose.render_plain("llmbi.correlation", row=row)
-        for row in _correlations(results).to_dict("records")
-    }
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        ax.plot(*part[_SIZES].to_numpy().T, "o", color=figures.INK, alpha=0.6, ms=4.5)
-        ax.set(xlim=(-0.01, 1.05 * sizes[_SIZES[0]].max()), ylim=(-0.02, 1.05))
-        ax.text(0.98, 0.06, rho[part["model"].iloc[0]], ha="right", transform=ax.transAxes)
-        ax.set_xlabel(f"|polarity| by {scorers[0]}")
-        ax.set_ylabel(f"|polarity| by {scorers[1]}")
-
-    return Drawn(
-        figures.panels(sizes, draw, by="model", height=2.4),
-        sizes,
-        f"Each prompt's |polarity| by {scorers[0]} and {scorers[1]}, a panel for each model.",
-        prose.render_plain("llmbi.near", scorer=scorers[1], models=_near_maximum(results)),
-        prose.render_plain("llmbi.scorers_caption", level=prose.level(results.estimates)),
-    )
-
-
 def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     """Draw the difference of each dimension's mean from reference prose, and of its prompts.
-
-    The band is the range of all means if dimensions are equal (Bonferroni), in the one-way ANOVA
-    model.
 
     Parameters
     ----------
@@ -383,41 +330,25 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     >>> from nbbias import llmbi
     >>> results = llmbi.measure(draws=100)
     >>> plot_dimensions(results.estimates, units=results.units).title
-    'By TextBlob, all means of dimensions lie within the range expected if dimensions were equal'
+    'By TextBlob, dimensions (dots) do not differ significantly more than their prompts (crosses)'
     """
     rows = estimates[estimates["statistic"] == "dimension_mean"]
+    rows = rows.assign(ci_low=np.nan, ci_high=np.nan, **_NO_RANGE)
     crosses = units.assign(estimate=units["value"], side="printed").merge(
         rows[["model", "dimension", "statistic", "instrument", "null"]]
     )
-    rows = significance.minus_null(rows.assign(side="ours", **_NO_RANGE)).reset_index(drop=True)
-    for model, part in rows.dropna(subset="estimate").groupby("model", sort=False):
-        of_model = crosses[crosses["model"] == model].dropna(subset="value")
-        numbers = pd.Categorical(of_model["dimension"], part["dimension"]).codes
-        _, errors, df = stats.group_means(of_model["value"].to_numpy(float), numbers)
-        k = len(part)
-        half = t.ppf(1 - stats.alpha(part["confidence"].iloc[0]) / 2 / k, df) * np.sqrt(
-            errors**2 * (1 - 2 / k) + (errors**2).sum() / k**2
-        )
-        middle = part["estimate"].mean()
-        ends = {"null": middle, "null_low": middle - half, "null_high": middle + half}
-        rows.loc[part.index, [*ends]] = pd.DataFrame(ends, index=part.index)
-    outside = (rows["estimate"] < rows["null_low"]) | (rows["estimate"] > rows["null_high"])
-    drawn = pd.concat([rows, significance.minus_null(crosses)], ignore_index=True)
+    drawn = significance.minus_null(pd.concat([rows.assign(side="ours"), crosses]))
+    means = drawn[drawn["side"] == "ours"].groupby("model")["estimate"].mean()
     drawn = drawn.assign(panel=drawn["model"], cell=drawn["dimension"], significant=True)
-    level, columns = prose.level(rows), min(drawn["model"].nunique(), 4)
-    words = {"band": f"{level} range of all means if dimensions were equal"}
+    drawn = drawn.assign(reference=drawn["model"].map(means)).reset_index(drop=True)
+    columns, words = min(drawn["model"].nunique(), 4), {"line": "mean of dimensions"}
     return Drawn(
         figures.claims(drawn, _axis(rows), draw=figures.zero, columns=columns, words=words),
-        rows,
-        "Difference of each dimension's mean score from reference prose with its interval, single "
-        "prompts as crosses, for each model.",
-        prose.render_plain(
-            "llmbi.means",
-            rows=rows[outside].to_dict("records"),
-            known=rows["null_low"].notna().any(),
-            scorers=_scorers(rows),
-        ),
-        prose.render_plain("llmbi.means_caption", level=level, prose=_PROSE),
+        drawn,
+        "Difference of each dimension's mean score from reference prose, and of single prompts as "
+        "crosses, for each model.",
+        prose.render_plain("llmbi.means", rows=_anovas(estimates), scorers=_scorers(rows)),
+        prose.render_plain("llmbi.means_caption", prose=_PROSE),
     )
 
 

@@ -54,7 +54,7 @@ class Llmbi(Parameters):
     weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
         {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
     )
-    draws: Draws = Field(2000, description="random draws of weights, and of prompts")
+    draws: Draws = Field(2000, description="random draws of one prompt a dimension")
 
     @model_validator(mode="after")
     def _two_instruments(self) -> Self:
@@ -76,9 +76,8 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "hand-written",
-        'The two "models" are two registers, plain and warm, in which the same answers were '
-        "written by hand for this project; no model wrote them. The difference between warm and "
-        "plain is built in, and only checks the instrument.",
+        "No model wrote them: the same answers by hand, once plain, once warm. The difference is "
+        "built in.",
     ),
     main_estimates=(params.MainEstimate("llmbi", "index", "reference prose"),),
     prompts={"llmbi": lambda _: read_shipped_table("llmbi_prompts.csv")},

@@ -56,7 +56,9 @@ def calibrated(study: str | None = None) -> Table:
         "at": rows["at"],
         "bound": rows["bound"].mul(100).map("{:.1f}".format),
     }
-    return caption(pd.DataFrame(columns), study="cards", name="calibrated")
+    table = caption(pd.DataFrame(columns), study="cards", name="calibrated")
+    named = rows["at"].str.contains("short answers").any()
+    return table if named else table._replace(note=str(table.note).partition(" Short answers")[0])
 
 
 def in_percent(rows: pd.DataFrame) -> list[str]:

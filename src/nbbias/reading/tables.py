@@ -20,10 +20,7 @@ from nbbias.reading.prose import count_range, level, number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
-_CLAIM = (
-    "\N{DAGGER} Pre-specified: p as in their table "
-    "(intervals there: selection-adjusted if significant)"
-)
+_CLAIM = "\N{DAGGER} Pre-specified: p and interval as in their table"
 #: Rows of a choice by p that stay where all p are 1.
 _FEWEST = 3
 
@@ -154,6 +151,7 @@ def readable(
         shown = shown.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
     alone = "verdict" in shown  # the table of claims itself
     claims = shown.get("claim", pd.Series(np.nan, index=shown.index)).notna() & (not alone)
+    shown = significance.with_selection(shown)
     interval = f"{level(shown)} CI".strip()
     labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{interval}]"
     numbers = _number_columns(shown, whole.decimals)
