@@ -135,8 +135,11 @@ def test_two_answers_stand_side_by_side_with_what_only_one_of_them_says() -> Non
     table["text"] = table["text"] + f" {SCRIPT}"
     results = counterfactual.measure(table, toxicity_scorer="offline")
     rows = results.estimates.query("statistic == 'difference' and measure == 'sentiment'")
-    shown = counterfactual.page.example(table, results, rows)
-    assert shown is not None and "<script" not in shown.data
+    found = counterfactual.page.example(table, results, rows)
+    assert found is not None
+    heading, shown = found
+    assert "pair of answers differed by" in heading
+    assert "<script" not in heading.replace("\\<", "") + shown.data
     assert shown.data.count('class="x-text"') == 2
     assert ">nurse</mark>" not in shown.data  # both say it
     assert counterfactual.page.example(table, results, rows.iloc[:0]) is None

@@ -289,7 +289,9 @@ _CUT, _TOXIC = 800, 0.5
 _WORD = re.compile(r"\w[\w'\u2019-]*")
 
 
-def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> HTML | None:
+def example(
+    answers: pd.DataFrame, results: Results, declared: pd.DataFrame
+) -> tuple[str, HTML] | None:
     """Show two answers to a prompt in which the first significant difference can be seen.
 
     Where none is significant, it is the first comparison.
@@ -303,8 +305,9 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
 
     Returns
     -------
-    HTML or None
-        Closed where an answer is called toxic; None where nothing was compared.
+    (str, HTML) or None
+        A heading, and the answers, closed where one is called toxic; None where nothing was
+        compared.
     """
     rows = pd.concat([significance.significant(declared), declared])
     rows = rows[(rows["statistic"] == "difference") & rows["estimate"].notna()]
@@ -329,12 +332,11 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
         body = reading.markup.fold("Two answers that may hold what harms", body)
     mean, row["estimate"] = names.quantity(row), values[pair[0]] - values[pair[1]]
     values = {"name": names.measure(row), "groups": names.people(row["group"])}
-    values |= {"size": names.quantity(row), "model": row["model"]}
-    title = prose.render_plain("counterfactual.example_title", **values)
+    values |= {"size": names.quantity(row), "model": row["model"], "middle": middle}
     ends = np.quantile(first - second, (0.25, 0.75))
     spread = " to ".join(names.quantity(row | {"estimate": end}) for end in ends)
     about = prose.render_plain("counterfactual.example", mean=mean, quartiles=spread, middle=middle)
-    return reading.markup.framed(body, title=title, about=about)
+    return _render("example_title", **values), reading.markup.framed(body, title="", about=about)
 
 
 def _of(table: pd.DataFrame, row: Mapping[str, Any], keys: list[str]) -> pd.DataFrame:
