@@ -30,4 +30,4 @@ def test_every_dimension_is_shown_with_its_adjusted_p() -> None:
     assert list(shown) == ["model", "dimension", "estimate", "n", "null", "p_adjusted"]
     assert shown["p_adjusted"].tolist() == p_column(means).tolist()
     index = llmbi.page.table(table, name="index").rows
-    assert index["statistic"].tolist() == ["index", "index", "difference"]
+    assert index["group"].tolist() == ["reference prose", "reference prose", "m"]

@@ -230,7 +230,9 @@ def title(scores: pd.DataFrame, statistic: str) -> str:
     return prose.render_plain("cogs.title", of=statistic, **_preferences(scores, statistic))
 
 
-def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
+def agreed(
+    agreement: pd.DataFrame, *, simulated: bool = False, people: pd.DataFrame | None = None
+) -> str:
     """Say how far people, who may be simulated, agree: the heading of its section.
 
     Parameters
@@ -239,10 +241,14 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
         Of `cogs.people.agreement`.
     simulated
         Whether the people are.
+    people
+        Of `cogs.people.beside_models`, whose persons are counted.
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     values: dict[str, Any] = {"of": len(rows), "simulated": simulated}
     values["tested"] = rows["p_adjusted"].notna().any()
+    persons = people.query("kind == 'person'") if people is not None else agreement.head(0)
+    values["raters"] = persons["evaluator"].nunique()
     values["estimate"] = [rows["estimate"].min(), rows["estimate"].max()]
     axes = {"above": rows["estimate"] > rows["null_high"]}
     axes["significant"] = significance.is_significant(rows)

@@ -28,7 +28,7 @@ _NO_RANGE = {"null_low": np.nan, "null_high": np.nan}
 #: The statistics of each table.
 STATISTICS = {
     "dimension_mean": ["dimension_mean"],
-    "index": ["index", "difference"],
+    "index": ["index"],
     "split": [name + part for name in ("index", "difference") for part in stats.PARTS if part],
 }
 
@@ -414,5 +414,6 @@ def table(estimates: pd.DataFrame, *, name: str) -> Table:
         rows["null"] = estimates["null"]
     else:
         rows = rows.assign(null=np.nan).fillna({"group": "reference prose"})
+        rows = rows.replace({"statistic": {"difference": "index"}})  # both are differences
     keys, words = ["instrument", "model", "group", "dimension"], ("llmbi", name)
     return reading.readable(rows, keys, statistics=STATISTICS[name], rows=None, words=words)
