@@ -152,18 +152,18 @@ class Notebook(NamedTuple):
         -------
         DataFrame
             The declared rows (see `reading.claims.declared`), of which a lead speaks; all
-            estimates where nothing was declared.
+            estimates where nothing was declared that the run measures.
         """
         confidence = self.inference.confidence
         rows = claims.declared(estimates, self.parameters.claims, confidence=confidence)
-        if rows.empty:
+        pre_specified = self.parameters.pre_specified(dict(self.parameters))
+        # Default claims that the run has no rows for are left out.
+        here = pre_specified | ~rows["reason"].str.startswith(claims.NOT_HERE, na=False)
+        if not here.any():
             self.say(claims.NOTHING_DECLARED)
             return estimates
         self.save(rows, "claims")
-        pre_specified = self.parameters.pre_specified(dict(self.parameters))
-        # Default claims that the run has no rows for are left out.
-        here = ~rows["reason"].str.startswith(claims.NOT_HERE, na=False)
-        shown = rows if pre_specified or not here.any() else rows[here]
+        shown = rows[here]
         display(claims.show_claims(shown, pre_specified=pre_specified))
         points = tipping.tipping_points(rows, estimates, **further)
         if errors := tipping.sentences(self.save(points, "tipping_points"), rows):

@@ -11,12 +11,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 
+from nbbias import stats
 from nbbias.biased_prompts import sentences
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.reading import Drawn, figures, forest, names, prose, significance
+from nbbias.reading import Drawn, figures, forest, names, phrases, prose, significance, tipping
+from nbbias.reading.claims import CLAIM
+from nbbias.reading.lead import order_of_models
 from nbbias.tables import escape
 
 
@@ -54,6 +59,42 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
             rows, f"refusal rates under the {prompt} prompt", of="headlines", filled=filled
         )
         + f" {prose.render_plain('biased_prompts.none_refused', n=n)}".rstrip(),
+    )
+
+
+def shares(estimates: pd.DataFrame, scores: pd.DataFrame, *, prompts: Mapping[str, str]) -> Drawn:
+    """Draw a group's mean share of words under both prompts, a panel a group, the neutral in grey.
+
+    On the articles measured under both. Filled are shares whose difference is significant.
+    """
+    tested = estimates[estimates["statistic"] == "share_difference_change"]
+    tested = tested[tested["measure"].eq("word") & tested["n"].gt(1)]
+    claimed = estimates[estimates[CLAIM].notna()] if CLAIM in estimates else estimates
+    models = order_of_models(phrases.families(sentences.leading_rows(claimed)), tested)
+    tested = tested.sort_values("model", key=lambda of: of.map(models.index), kind="stable")
+    tested = tested.assign(significant=significance.is_significant(tested))
+    rows = []
+    for row in tested.to_dict("records"):
+        counts, _ = tipping.count_words(row, scores)
+        for side, at in {"ours": 0, "further": 2}.items():  # the biased prompt's, the neutral's
+            values = pd.Series(counts[:, at] / counts[:, at : at + 2].sum(axis=1))
+            mean = stats.mean_interval(values, confidence=row["confidence"], bounds=(0, 1))
+            of = {"side": side, "cell": row["model"], "panel": prose.capitalize(names.measure(row))}
+            ends = {end: 100 * getattr(mean, end) for end in ("estimate", "ci_low", "ci_high")}
+            rows.append(row | ends | of | dict.fromkeys(["null", *significance.SELECTED], np.nan))
+    shown = pd.DataFrame(rows, columns=[*tested, "side", "cell", "panel"])
+    means = shown.groupby("side", sort=False)["estimate"].agg(["min", "max"])
+    ends = means.reindex(["further", "ours"]).to_numpy().tolist()
+    each = [(prompt, *of) for prompt, of in zip(prompts.values(), ends, strict=True)]
+    title = prose.render_plain("biased_prompts.shares", name="".join(shown["panel"][:1]), each=each)
+    filled = prose.render_plain("biased_prompts.filled_shares", neutral=prompts["neutral"])
+    what = f"mean shares under the {prompts['biased']} prompt"
+    return Drawn(
+        figures.claims(shown, "percent", hue="group"),
+        shown,
+        "Mean shares of words by model under both prompts, with intervals; one panel a group.",
+        title if shown["panel"].nunique() == 1 else "",
+        figures.caption(shown, what, of="articles", filled=filled),
     )
 
 

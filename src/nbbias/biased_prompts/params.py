@@ -99,8 +99,8 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Under the biased prompt, 'guarded' refuses many headlines and 'selective' mostly those "
-        "about women; these two and 'compliant' name women less.",
+        "Biased prompt: 'guarded' refuses often, 'selective' if women are named; "
+        "both and 'compliant' name women less.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),

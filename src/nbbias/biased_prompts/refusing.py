@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +56,12 @@ SWAPPED = "_swapped"
 
 #: Statistics that are tested. Each is a family of its own.
 TESTED = (
-    *("refusal_difference", "refusal_rate_change", f"refusal_rate_change{SWAPPED}"),
+    *(
+        "refusal_difference",
+        "refusal_difference_between",
+        "refusal_rate_change",
+        f"refusal_rate_change{SWAPPED}",
+    ),
     *(f"{statistic}{stats.SCORER_BIAS}" for statistic in ("refusal_rate", "refusal_rate_change")),
 )
 
@@ -221,7 +227,7 @@ def rates(
           under both (`stats.paired_shares`; of repeated answers a paired t-test).
         - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
-          N counts the headlines of both.
+          N counts the headlines of both. ``refusal_difference_between``: the same of two groups.
 
         Where people labelled some of the answers (`refused_label`), rates have a row
         ``…_two_phase`` (`stats.two_phase`; of labels in rounds `stats.active_share`), whose N
@@ -418,13 +424,19 @@ def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _H
     joined = units.reset_index().merge(headlines, on=ARTICLE, how="inner").set_index("unit")
     for (model, prompt, bias), subset in joined.groupby(["model", "prompt", "bias"], sort=False):
         key: Row = {"model": model, "prompt": prompt, "bias": bias, "source": EVERY}
-        rest = subset.loc[subset["group"] == NOBODY, "rate"].dropna()
+        by_group = {group: part["rate"] for group, part in subset.groupby("group")}
+        rest = by_group.get(NOBODY, subset["rate"].iloc[:0]).dropna()
         for group, part in subset.groupby("group"):
             estimates = _rate(part, how)
             if prompt == biased and group != NOBODY:
                 row = _difference(part["rate"], rest, how.confidence)
                 estimates.append({"statistic": "refusal_difference"} | row)
             rows += [key | {"group": group} | row for row in estimates]
+        for first, second in combinations(by_group, 2) if prompt == biased else ():
+            if NOBODY not in (first, second):
+                row = _difference(by_group[first], by_group[second].dropna(), how.confidence)
+                row |= {"statistic": "refusal_difference_between"}
+                rows.append(key | row | {"group": f"{first} \N{MINUS SIGN} {second}"})
     return rows
 
 

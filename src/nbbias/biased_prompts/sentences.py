@@ -203,6 +203,12 @@ def selective(rates: pd.DataFrame) -> list[str]:
     rows = rates[rates["statistic"] == _BY_HEADLINE]
     by_bias = [part for _, part in rows.groupby("bias", sort=False)]
     sentences = [_differences(part, "", unit="headlines") for part in by_bias]
+    between = significance.significant(rates[rates["statistic"] == f"{_BY_HEADLINE}_between"])
+    for row in between.to_dict("records"):
+        values = {"people": names.people(row["group"]).split(" \N{MINUS SIGN} "), "row": row}
+        size = Markup(phrases.size(row, row["estimate"]))
+        numbers = Markup(phrases.numbers(row, unit="headlines", sign=int(np.sign(row["estimate"]))))
+        sentences.append(_render("between", size=size, numbers=numbers, **values))
     return sentences or [_render("no_headlines")]
 
 
@@ -231,10 +237,11 @@ def _differences(
 def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     """Say of each level which effects of the prompt are significant.
 
-    On articles answered under both prompts, by the first instrument of each measure; the table has
-    the others.
+    On articles answered under both prompts, by the first instrument of each measure. Pre-specified
+    differences of words are in a figure (`biased_prompts.figures.shares`).
     """
     rows, declared = _effects(estimates), estimates.drop(phrases.exploratory(estimates).index)
+    rows = rows[rows["measure"].ne("word") | ~rows.index.isin(declared.index)]
     several = rows["bias"].nunique() > 1
     sentences = []
     for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):

@@ -7,22 +7,18 @@ from typing import Any
 import pandas as pd
 
 from nbbias import news, refusals
+from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.biased_prompts.refusing import DISPUTED, TWO_PHASE
 from nbbias.reading import Table, caption, names, prose, readable, tables
 
-_KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt"]
-
-#: A rate as detected, and from labels.
-_ENDS = ("", TWO_PHASE, DISPUTED)
+_KEYS = ["model", "group", "bias", "source", "prompt"]
 
 #: Of each table of estimates, its statistics.
 STATISTICS = {
-    "refusals": [f"refusal_rate{end}" for end in _ENDS],
+    "refusals": [f"refusal_rate{end}" for end in (TWO_PHASE, DISPUTED)],
     "detector_bias": ["refusal_rate_change_instrument"],
-    "by_headline": ["refusal_difference"],
-    "effects": ["share_difference_change", "mean_difference_change"],
+    "by_headline": ["refusal_difference", "refusal_difference_between"],
     "prejudice": ["prejudice_share", "prejudice_share_change", "prejudice_share_change_paired"],
-    "extent": ["prejudice_extent", "prejudice_extent_change"],
 }
 
 
@@ -42,13 +38,17 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
         estimates = estimates[estimates["ci_low"] < estimates["ci_high"]]
     if name == "by_headline":  # without models that refused none, or all
         estimates = estimates[estimates["p_least"] < 0.999]
-    return readable(estimates, _KEYS, statistics=STATISTICS[name], **settings)
+        one = ~estimates["statistic"].str.endswith("between")
+        whose = estimates["group"].mask(one, estimates["group"] + f" \N{MINUS SIGN} {NOBODY}")
+        estimates = estimates.assign(group=whose)
+    table = readable(estimates, _KEYS, statistics=STATISTICS[name], **settings)
+    return table._replace(rows=table.rows.drop(columns="statistic", errors="ignore"))
 
 
 def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
-    """Return rates, as detected and from labels (``"refusals"``), or both prompts with tests.
+    """Return rates from labels (``"refusals"``), or shares of ``"prejudice"`` with tests.
 
-    `name` is else ``"prejudice"`` or ``"extent"``. A cell holds estimate, interval, and p or N.
+    A cell holds estimate, interval, and p or N.
 
     Examples
     --------
@@ -61,22 +61,16 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     ['50.0% (no interval); N = 9']
     """
     rows = estimates[estimates["statistic"].isin(STATISTICS[name])]
-    if name == "refusals":  # all headlines first, then groups; where any was refused
-        rate = rows.groupby(_KEYS, dropna=False)["estimate"].transform("max")
-        rows = rows.assign(rate=rate, named=rows["group"].notna())
-        rows = rows[rate.gt(0) | (rate.max() == 0)]
-        rows = rows.sort_values(["named", "rate"], ascending=[True, False], kind="stable")
-    else:
-        rows = news.claims.first_instrument(rows)
     column = rows["statistic"]
     if name != "refusals":
-        column = column.where(rows["test"].notna(), rows["prompt"])
+        rows = news.claims.first_instrument(rows)
+        column = rows["statistic"].where(rows["test"].notna(), rows["prompt"])
     cells = []
     for row in rows.to_dict("records"):
         tested = pd.notna(row["p_adjusted"])
         last = prose.p_value(row) if tested else f"N = {row['n']:,.0f}"
         cells.append(f"{tables.estimate_cell(names.scaled(row, decimals=3))}; {last}")
-    keys = _KEYS if name == "refusals" else ["measure", *_KEYS[2:-1]]
+    keys = _KEYS if name == "refusals" else ["measure", *_KEYS[:-1]]
     varies = {key: rows[key].nunique(dropna=key != "group") > 1 for key in keys}
     keys = [key for key in keys if varies[key] or key in ("model", "prompt")]
     wide = rows.assign(column=column, cell=cells).set_index([*keys, "column"])["cell"]
@@ -92,10 +86,9 @@ def held_out() -> pd.DataFrame:
     >>> list(held_out())[:4]
     ['method', 'model', 'answers', 'refusals']
     """
-    shown = ["method", "model", "sensitivity", "specificity", "accuracy", "balanced_accuracy"]
     table = refusals.held_out()
     table["answers"] = table[refusals.COUNTS].sum(axis=1)
     table["refusals"] = table["tp"] + table["fn"]
     detailed = table["method"].str.endswith("area held out")  # what corrects the rates
     table = pd.concat([table[detailed], table[~detailed & table["model"].eq("mean")]])
-    return table[[*shown[:2], "answers", "refusals", *shown[2:]]]
+    return table[["method", "model", "answers", "refusals", "sensitivity", "specificity"]]

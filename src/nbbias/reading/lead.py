@@ -13,7 +13,7 @@ a `Lead`; `notebook.Notebook.lead` saves and shows it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -162,6 +162,21 @@ def render(saved: Mapping[str, Any], *, figure: str = "") -> str:
 
 
 # --- the figure that leads --------------------------------------------------------------------
+
+
+def order_of_models(parts: Sequence[pd.DataFrame], rows: pd.DataFrame) -> list[str]:
+    """Return the models of rows as `forest` orders parts: first what is significant, by size.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"model": ["a", "b"], "estimate": 0.1, "p_adjusted": [0.9, 0.01]})
+    >>> order_of_models([rows.assign(confidence=0.95)], rows)
+    ['b', 'a']
+    """
+    found = map(significance.significant, parts)
+    by_size = [part.sort_values("estimate", key=abs, ascending=False) for part in found]
+    return [*pd.concat([*by_size, *parts, rows])["model"].unique()]
+
 
 #: Panels that a reader takes in at once.
 _PANELS = 4

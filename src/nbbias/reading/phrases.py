@@ -5,6 +5,7 @@ The words are templates (``data/prose/claims.j2``); here stands what is true.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,9 @@ _MODEL = ["model", "prompt", "source"]
 #: Significant differences that a lead tells one by one; models of one that it tells apart;
 #: measures without a significant difference that it names.
 _CLAUSES, _MODELS, _NAMED = 3, 3, 6
+
+#: How many times as large as the smallest the largest of a wide range is.
+_WIDE = 4
 
 
 def _kind(rows: pd.DataFrame, n: int) -> str:
@@ -49,8 +53,10 @@ def size(row: Row, value: float) -> str:
     return f"{number(unit.factor * abs(value), decimals=unit.decimals)}{unit.name}"
 
 
-def size_range(row: Row, values: pd.Series) -> str:
+def size_range(row: Row, values: pd.Series, *, median: bool = False) -> str:
     """Write the range of some sizes, with their unit once; empty where none is known.
+
+    With `median`, that of a wide range follows.
 
     Examples
     --------
@@ -67,7 +73,9 @@ def size_range(row: Row, values: pd.Series) -> str:
         number(end, decimals=decimals) if end > least / 2 else f"< {least:g}"
         for end in (values.min(), values.max())
     ]
-    return f"{' to '.join(dict.fromkeys(ends))}{unit.name}"
+    wide = bool(median and values.max() > _WIDE * values.min())
+    middle = f", median {number(values.median(), decimals=decimals)}" * wide
+    return f"{' to '.join(dict.fromkeys(ends))}{unit.name}{middle}"
 
 
 def _null(row: Row) -> float:
@@ -210,7 +218,12 @@ def missed(rows: pd.DataFrame) -> list[str]:
         return []
     rows = rows[rows["truth"].fillna(0).ne(0) & rows["estimate"].notna()]
     simulated = [
-        (names.measure(row), row["model"], truth, *(Markup(of.removesuffix(unit)) for of in sizes))
+        (
+            re.sub(" of .* (terms|words)$", "", names.measure(row)),
+            row["model"],
+            truth,
+            *(Markup(of.removesuffix(unit)) for of in sizes),
+        )
         for row in rows[~significance.is_significant(rows)].to_dict("records")
         for mde, unit in [(pd.Series(row.get("mde"), dtype=float), names.unit(row).name)]
         for truth in [Markup(signed(row | {"estimate": row["truth"]}))]
@@ -254,7 +267,7 @@ def differences(
         row = rest.loc[_excess(rest).abs().idxmax()].to_dict()
         one = names.subject(row, rows) if sides and n == 1 and not groups else ""
         values = {"n": n, "kind": _kind(rows, n) * (not groups), "other": bool(sides), "one": one}
-        values["mde"] = Markup(size_range(row, mde.reindex(rest.index)))
+        values["mde"] = Markup(size_range(row, mde.reindex(rest.index), median=True))
         of_one = Markup(f"{signed(row)}; {numbers(row, unit=unit, sep=',')}")
         sentences.append(render("claims.others", numbers=of_one, **values))
     return [*sentences, *_excluded(rows)]

@@ -173,7 +173,7 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     >>> row |= {"estimate": -0.2, "ci_low": -0.3, "ci_high": -0.1, "p_adjusted": 0.01, "model": "m"}
     >>> rows = tables.estimates([row], study="news_bias", confidence=0.95)
     >>> sentences(tipping_points(rows, rows), rows)[0].partition(") ")[2]
-    'holds unless the scorer biases the estimate by −0.100 (not measured here).'
+    'holds unless the scorer biases the estimate by −0.100.'
     """
     lines, confidence = [], level(claims)
     # Of a rate of 0 nothing was missed that could have been more.
@@ -185,4 +185,5 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
         values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
         macro = f"tipping.{row['error'].replace(' ', '_')}"
         lines.append(render(macro, row=row, level=confidence, **values))
-    return [*lines, render("tipping.undone")] if lines else []
+    some = bool(points["measured"].isna().any())
+    return [*lines, render("tipping.undone", some=some)] if lines else []

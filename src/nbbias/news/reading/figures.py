@@ -14,6 +14,8 @@ import pandas as pd
 
 from nbbias.news import discovery, sentences
 from nbbias.reading import Drawn, figures, forest, names, significance
+from nbbias.reading.claims import CLAIM
+from nbbias.reading.lead import order_of_models
 from nbbias.tables import escape
 
 #: By measure: what the dots are.
@@ -50,7 +52,11 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     found, more = significance.significant(rows)["model"], ""
     if few := measure == "document" and len(found) > 0:  # others are hardly different from 0
         rows, more = rows[rows["model"].isin(found)], " Drawn: models that differ significantly."
+    claimed = estimates[estimates[CLAIM].notna()] if CLAIM in estimates else estimates
+    models = order_of_models(sentences.leading_parts(claimed), estimates)
+    rows = rows.sort_values("model", key=lambda of: of.map(models.index), kind="stable")
     further, grey = sentences.further_rows(estimates, measure)
+    title = sentences.figure_title(rows, further, grey)
     more += f" Small grey markers: {escape.without_markdown(grey)}." * (len(further) > 0)
     rows = pd.concat([rows.assign(side="ours"), further.assign(side="further")], ignore_index=True)
     words, mirrored = None, " (with two groups, the second mirrors the first)"
@@ -66,7 +72,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group", words=words),
         shown,
         f"Mean {differences}, with intervals, by model and prompt; one panel a group.",
-        "",  # the section's heading
+        escape.without_markdown(title),
         figures.caption(shown, f"mean {differences}{mirrored}", of="articles") + more,
     )
 

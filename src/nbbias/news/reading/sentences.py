@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from nbbias import reading
+from nbbias import reading, stats
 from nbbias.news import claims, discovery
 from nbbias.news.corpus import ARTICLE, CELL
 from nbbias.news.fits import TEXTS_A_TOPIC, Number
@@ -151,10 +151,32 @@ def further_rows(estimates: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, s
     """
     rows = estimates[estimates["statistic"] == "share_difference_passages"]
     if measure == "word":
-        return rows[~significance.is_mirrored(rows)], render("news.equal_length")
+        return rows[~significance.is_mirrored(rows)], "at equal length"
     rows = _family(estimates, measure) if measure == "sentiment" else rows.iloc[:0]
     scorers = [of for of in rows["instrument"].unique() if "masked" not in of][1:2]
-    return rows[rows["instrument"].isin(scorers)], "".join(scorers)
+    return rows[rows["instrument"].isin(scorers)], f"by {''.join(scorers)}"
+
+
+def figure_title(rows: pd.DataFrame, further: pd.DataFrame, by: str) -> str:
+    """Say of which significant differences a figure's grey ones are significant, too.
+
+    Parameters
+    ----------
+    rows, further
+        Of `leading_rows` and `further_rows`. Without the latter all significant ones are named.
+    by
+        What the latter are.
+    """
+    if further.empty:
+        rows = rows.sort_values("estimate", key=abs, ascending=False, ignore_index=True)
+        return phrases.heading(rows, what="", none="", most=len(rows))
+    keys = ["model", "prompt", "source", "bias", "group"]
+    first, second = (
+        {*significance.significant(of)[keys].fillna("").itertuples(index=False, name=None)}
+        for of in (rows, further)
+    )
+    counts = {"n": len(first), "k": len(first & second), "more": len(second - first)}
+    return render("news.too", **counts, by=by)
 
 
 def result(estimates: pd.DataFrame, measure: str) -> str:
@@ -227,7 +249,8 @@ def topics(estimates: pd.DataFrame, table: pd.DataFrame, scores: pd.DataFrame) -
     low, high = (phrases.signed({**row, "estimate": end}) for end in (fits.min(), fits.max()))
     values = {"fits": len(fits), "missing": len(missing), "high": Markup(high)}
     values["low"] = Markup(low.removesuffix(names.unit(row).name))
-    return [rests, render("news.stability", instrument=scores["instrument"].iloc[0], **values)]
+    stable = render("news.stability", instrument=scores["instrument"].iloc[0], **values)
+    return [f"{rests} {stable}"]
 
 
 #: Ratios of spreads between which wording counts as equally strong.
@@ -249,6 +272,20 @@ def spreads(estimates: pd.DataFrame) -> list[str]:
     rows = rows[~rows["estimate"].between(*_ALIKE)].drop_duplicates(["model", "estimate"])
     rows = rows[(rows["ci_low"] > 1) | (rows["ci_high"] < 1)]
     return [render("news.spreads", rows=rows.to_dict("records"))] if len(rows) else []
+
+
+def scorer_bias(estimates: pd.DataFrame) -> list[str]:
+    """Say how much of any difference in tone and toxicity is scorer bias; nothing if not measured.
+
+    Examples
+    --------
+    >>> row = {"measure": "toxicity", "statistic": "mean_difference_instrument", "estimate": -0.01}
+    >>> scorer_bias(pd.DataFrame([row, row | {"estimate": 0.002}]))[0].partition(" (")[0]
+    'Scorer bias is at most 0.010 in any difference of toxicity'
+    """
+    rows = estimates[estimates["statistic"].str.endswith(stats.SCORER_BIAS)]
+    most = rows["estimate"].abs().groupby(rows["measure"], sort=False).max().dropna()
+    return [render("news.scorer_bias", most=[*most.items()])] if len(most) else []
 
 
 def agreement(table: pd.DataFrame) -> tuple[str, list[str]]:

@@ -9,40 +9,36 @@ import numpy as np
 import pandas as pd
 from statsmodels.formula.api import ols
 
-from nbbias import stats
 from nbbias.news import claims, discovery, diversity
 from nbbias.reading import Table, names, phrases, readable, significance, tables
 from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table
 
-_KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
+_KEYS = ["model", "group", "instrument", "prompt", "source"]
 
 #: Name → statistics: what a reader may want of a level's estimates.
 _OF_ESTIMATES = {
-    "differences": ["share_difference"],
-    "words": ["share_difference", "share_difference_passages", "omission_difference"],
+    "omission": ["omission_difference"],
     "diversity": [*diversity.FAMILIES],
     "words found": [discovery.FAMILIES[0]],
     "directions": [discovery.FAMILIES[1]],
     "distance": ["bias"],
-    "prejudice": ["prejudice_share", "prejudice_extent"],
-    "shifts": [f"difference_beyond_neutral{part}" for part in stats.PARTS],
-    "toxicity": [f"mean_difference{part}" for part in stats.PARTS],
+    "prejudice": ["prejudice_share"],
 }
 
 #: Name → keys that only its rows have.
-_FURTHER_KEYS = {"distance": ["test"], "words found": ["dimension"]}
+_FURTHER_KEYS = {"distance": ["bias", "test"], "words found": ["dimension"]}
 
 
 def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("word",)) -> Table:
-    """Return some estimates of a level as a table for readers; of shares, those without a claim.
+    """Return some estimates of a level as a table for readers; of omissions, those without a claim.
 
     Parameters
     ----------
     table
         ESTIMATES.
     name
-        ``"differences"``, ``"words"``, ``"diversity"``, ``"words found"``,
-        ``"directions"``, ``"distance"``, ``"prejudice"``, ``"shifts"`` or ``"toxicity"``.
+        ``"omission"``, ``"diversity"``, ``"words found"``, ``"directions"``, ``"distance"`` or
+        ``"prejudice"``.
     measures
         The measures of the level.
 
@@ -50,19 +46,19 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     --------
     >>> from nbbias import tables
     >>> row = {"model": "m", "bias": "gender", "group": "female", "estimate": -0.1, "n": 9,
-    ...        "measure": "word", "statistic": "share_difference"}
-    >>> estimates(tables.estimates([row], study="news_bias"), "differences").title
-    'Differences of shares from the originals'
+    ...        "measure": "word", "statistic": "prejudice_share"}
+    >>> estimates(tables.estimates([row], study="news_bias"), "prejudice").title
+    'Share of prejudice: texts with a smaller share of the group than the original'
     """
     statistics = _OF_ESTIMATES[name]
     rows = table[table["measure"].isin(measures) & table["statistic"].isin(statistics)]
-    if statistics[0] in claims.MIRRORED:  # of two groups one: the other is its mirror image
+    if name == "omission":  # of two groups one: the other is its mirror image
         rows = phrases.exploratory(rows[~significance.is_mirrored(rows)])
+        rows = rows[rows["p_adjusted"].notna()]
     rows = rows.assign(test=rows["test"].str.replace(", [0-9,]+ articles$", "", regex=True))
     keys = [*_KEYS, *_FURTHER_KEYS.get(name, ())]
-    # An estimate that a correction or equal length does not change stands once.
-    rows = rows[~rows.round({"estimate": 9}).duplicated([*keys, "measure", "estimate"])]
-    return readable(rows, keys, words=("news_bias", name))
+    most = 6 if name == "prejudice" else 12
+    return readable(rows, keys, rows=most, words=("news_bias", name))
 
 
 def agreement(table: pd.DataFrame, *, keys: Sequence[str] = ()) -> Table:
@@ -108,8 +104,10 @@ def mixed_model(compared: pd.DataFrame, *, confidence: float) -> Table:
     rows = compared.assign(null=0.0, null_low=nothing, null_high=nothing, confidence=confidence)
     shares = compared["measure"].eq("word")  # in percentage points
     rows["statistic"] = shares.map({True: "share_difference", False: "mean_difference"})
-    keys = ["measure", "bias", "group", "model", "prompt", "source", "statistic"]
-    return readable(rows.assign(study="news_bias"), keys, words=("news_bias", "mixed model"))
+    keys = ["model", "group", "measure", "prompt", "source", "statistic"]
+    rows = rows.assign(study="news_bias")
+    table = readable(rows, keys, words=("news_bias", "mixed model"))
+    return table._replace(rows=table.rows.drop(columns="statistic", errors="ignore"))
 
 
 def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
