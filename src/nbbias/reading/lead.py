@@ -170,7 +170,7 @@ def order_of_models(parts: Sequence[pd.DataFrame], rows: pd.DataFrame) -> list[s
     Examples
     --------
     >>> rows = pd.DataFrame({"model": ["a", "b"], "estimate": 0.1, "p_adjusted": [0.9, 0.01]})
-    >>> order_of_models([rows.assign(confidence=0.95)], rows)
+    >>> order_of_models([rows.assign(confidence=0.95, reason=None)], rows)
     ['b', 'a']
     """
     found = map(significance.significant, parts)
