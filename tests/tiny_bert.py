@@ -1,8 +1,10 @@
 """BERTs small enough to be made by a test."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 
 def save(folder: Path, words: Sequence[str], *, labels: Sequence[str], size: int = 16) -> Any:
@@ -23,3 +25,13 @@ def save(folder: Path, words: Sequence[str], *, labels: Sequence[str], size: int
     model = BertForSequenceClassification(config).eval()
     model.save_pretrained(folder)
     return model
+
+
+def cached_model(
+    folder: Path, repository: str, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], None]:
+    """Return what puts an empty file of a repository into a cache of models in this folder."""
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(folder))
+    snapshot = folder / f"models--{repository.replace('/', '--')}" / "snapshots" / "1a2b"
+    snapshot.mkdir(parents=True)
+    return lambda file: (snapshot / file).touch()

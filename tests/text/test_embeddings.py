@@ -10,6 +10,7 @@ from nbbias.biasalert.detector import _load, load_detector
 from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.tables import DataError, data_path
 from nbbias.text import embeddings
+from tests import tiny_bert
 
 TEXTS = ["A castle by the sea.", "Rain over the hills.", "A castle by the sea."]
 
@@ -43,17 +44,13 @@ def test_shipped_vectors_are_the_offline_models(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_auto_is_the_papers_model_where_its_weights_are_here(
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "all-MiniLM-L6-v2" in embeddings.instrument("offline")
-    cached = {"modules.json": "a path"}
-    repository = "sentence-transformers/all-mpnet-base-v2"
-    monkeypatch.setattr(
-        "huggingface_hub.try_to_load_from_cache",
-        lambda repo, name: cached.get(name) if repo == repository else None,
-    )
+    save = tiny_bert.cached_model(tmp_path, "sentence-transformers/all-mpnet-base-v2", monkeypatch)
+    save("modules.json")
     assert embeddings.choose("auto") == embeddings.OFFLINE
-    cached["model.safetensors"] = "a path"
+    save("model.safetensors")
     assert embeddings.choose("auto") == embeddings.MPNET
     assert embeddings.instrument("auto").startswith("all-mpnet-base-v2, sentence-transformers ")
 

@@ -70,19 +70,16 @@ def test_the_fallback_is_profanity_check_called_directly() -> None:
 
 
 def test_auto_is_detoxify_where_weights_config_and_tokenizer_are_here(
-    hub: Path, monkeypatch: pytest.MonkeyPatch
+    hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert toxicity.choose("auto") == "offline"
     assert "not Detoxify" in toxicity.instrument("auto")
     assert version("alt-profanity-check") in toxicity.instrument("auto")
     (hub / "toxic_original-c1212f89.ckpt").touch()
-    cached = {"config.json": "a path"}
-    monkeypatch.setattr(
-        "huggingface_hub.try_to_load_from_cache",
-        lambda repository, name: cached.get(name) if repository == "bert-base-uncased" else None,
-    )
+    save = tiny_bert.cached_model(tmp_path, "bert-base-uncased", monkeypatch)
+    save("config.json")
     assert toxicity.choose("auto") == "offline"
-    cached["vocab.txt"] = "a path"
+    save("vocab.txt")
     assert toxicity.choose("auto") == "original"
     assert toxicity.instrument("auto") == f"Detoxify {version('detoxify')} original"
 

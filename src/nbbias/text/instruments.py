@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbbias.tables import DataError, Registry
@@ -30,9 +31,10 @@ def has_fast(module: str, needs: str) -> bool:
 
 def are_cached(repository: str, *files: str) -> list[bool]:
     """Tell which files of a repository of models are on this disk."""
-    from huggingface_hub import try_to_load_from_cache
+    from huggingface_hub.constants import HF_HUB_CACHE
 
-    return [isinstance(try_to_load_from_cache(repository, file), str) for file in files]
+    folder = Path(HF_HUB_CACHE, f"models--{repository.replace('/', '--')}", "snapshots")
+    return [any(folder.glob(f"*/{file}")) for file in files]
 
 
 @contextmanager
