@@ -47,6 +47,12 @@ def test_all_mistakes_in_all_claims_are_named_at_once() -> None:
     )
 
 
+def test_a_run_declares_eight_claims_at_most() -> None:
+    claims = [RBS | {"model": f"m{number}"} for number in range(9)]
+    assert len(studies.validate("cogs", {"claims": claims[:8]}).claims) == 8
+    assert "at most 8" in breach(*claims)
+
+
 def test_the_hash_is_of_what_is_said_not_of_how() -> None:
     other = {"statistic": "rbs", "measure": "rbs"}
     assert params.claims_sha256([RBS]) == params.claims_sha256([other])

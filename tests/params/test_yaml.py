@@ -137,6 +137,20 @@ def test_what_is_hostile_is_refused_in_seconds(name: str, tmp_path: Path) -> Non
     assert str(path) in str(caught.value)
 
 
+def test_fifty_lists_and_mappings_within_one_another_are_read() -> None:
+    assert reader.parse("a: " + "[" * 49 + "]" * 49)["a"]
+    with pytest.raises(Exception, match="more than 50 lists"):
+        reader.parse("a: " + "[" * 50 + "]" * 50)
+
+
+def test_a_file_under_a_folder_that_is_not_set_is_refused_with_the_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("NBBIAS_DATA", raising=False)
+    with pytest.raises(ParameterError, match="set the environment variable NBBIAS_DATA"):
+        registry.validate("cogs", {"answers_path": "${NBBIAS_DATA}/a.parquet"})
+
+
 def large(path: Path) -> None:
     path.write_text("seed: 1\n" + "# nothing\n" * 26_000)
 

@@ -146,13 +146,12 @@ def test_kinds_are_full_from_a_half_and_partial_where_none_is_less_than_a_half(
 
 def test_mean_vectors_are_those_of_the_sentences_and_weigh_by_length() -> None:
     """By hand: vectors of single sentences, averaged, times 3 L / (L + 600)."""
-    lines = [
-        f"The {hall} of the town is open on Monday." for hall in ("pool", "bank", "park", "hall")
-    ]
+    lines = [f"The {hall} of the town is open on Monday." for hall in "pool bank park hall".split()]
+    lines += [f"It has {number} doors." for number in range(10)]
     texts = [" ".join(lines[:2]), " ".join(lines), "a" * 400, "a" * 4000]
     table = refusals.table(texts)
     vectors = embeddings.embed(lines, model=features.MODEL)
-    for row, n in ((0, 2), (1, 4)):
+    for row, n in ((0, 2), (1, 14)):
         weight = 3 * len(texts[row]) / (len(texts[row]) + 600)
         for part, most in (("opening", 3), ("whole", 12)):
             expected = weight * vectors[: min(n, most)].mean(axis=0)
