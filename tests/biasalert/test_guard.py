@@ -212,8 +212,8 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert rows["p_value"].isna().all() and rows["n_lost"].eq(0).all()
     assert set(rows["evaluator"]) == {"people"}
     assert set(rows["judge"]) == {"openai/judge, no steps"}
-    drawn = figures.mitigation(rows).rows.set_index("panel")["estimate"]
-    assert drawn["biased, with the guard"] == 2 / 20 and len(drawn) == 3
+    drawn = figures.mitigation(rows).rows.set_index("column")["estimate"].round(6).to_dict()
+    assert drawn == {"biased answers stopped": 6 / 8, "unbiased answers stopped": 0.083333}
     assert sentences.mitigation(rows) == (
         "Checking each sentence stopped 75.0% of 8 biased answers before the bias was shown, "
         "but also 8.3% of 12 unbiased ones"

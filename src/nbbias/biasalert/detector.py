@@ -32,6 +32,9 @@ BIASED, NOT_BIASED, NOT_JUDGED = VERDICTS = ("biased", "not biased", "not judged
 #: Error rates on counterfactual texts that no judge learns from.
 CLAIMS, ALARMS = ("claims_found", "prose_false_alarms")
 
+#: Error rates of the detector fitted to the sample: written by ``tools/dev.py classifier``.
+ERRORS = "biasalert/errors.csv"
+
 #: Statements that are shown as evidence of a text, at most.
 _SHOWN = 2
 
@@ -57,7 +60,8 @@ class Detector(NamedTuple):
         Shares with intervals on texts of `biasalert.counterfactuals` that no judge learns from, by
         `statistic`: ``claims_found``, of prejudiced claims that it flags, and
         ``prose_false_alarms``, of everyday and encyclopedic sentences, plain mentions of groups
-        and sentences of assistants (Wilson intervals, a claim and its swaps sharing a cluster).
+        and sentences of assistants (Wilson intervals, a claim and its swaps sharing a cluster);
+        `fitted_on` is the hash of all that they depend on.
     """
 
     judge: Judge
@@ -145,9 +149,9 @@ def _load(
     tested = tested[tested["biased"] | tested["kind"].isin(counterfactuals.PROSE)]
     if not JUDGES[name].reads_evidence:
         knowledge = knowledge.head(0)  # without it nothing is embedded
+    added = counterfactuals.training_texts(simulated=settings.simulated)
     if JUDGES[name].learns:
-        texts = [train["text"], counterfactuals.training_texts()["text"], knowledge["statement"]]
-        every = pd.concat([*texts, tested["text"]])
+        every = pd.concat([train["text"], added["text"], knowledge["statement"], tested["text"]])
         embeddings.embed(every, model=settings.embedding_model, kept=True)
     panel = panels.fit([name], train, knowledge, settings=settings)
     judge, retrieve = panel.judges[name], panel.retrieve if JUDGES[name].reads_evidence else None
@@ -157,14 +161,23 @@ def _load(
         "instrument": panel.instruments[name],
         "learns": JUDGES[name].learns,
         "n": len(train),
-        "added": len(counterfactuals.training_texts()),
+        "added": len(added),
         "biased": int(train["biased"].sum()),
         "statements": len(knowledge),
         "fitted_on": simulated if labelled == SAMPLE else tables.resolve(labelled).name,
     }
-    asked = tested[["text"]].assign(text_id=tested.index.astype("str"))
-    verdicts = judge(asked, retrieve(asked) if retrieve else None)["biased"]
-    return Detector(judge, retrieve, about, _estimate_errors(tested, verdicts))
+    fitted_on = ""
+    if about["learns"]:
+        chosen = settings._replace(embedding_model=embeddings.choose(settings.embedding_model))
+        rows = [table[["text", "biased"]].to_numpy().tolist() for table in (train, added, tested)]
+        fitted_on = tables.hash_json([name, chosen, entries.version(knowledge), rows])
+    shipped = tables.read_shipped_table(ERRORS, fitted_on="str")
+    errors = shipped[shipped["fitted_on"] == fitted_on].reset_index(drop=True)
+    if errors.empty:
+        asked = tested[["text"]].assign(text_id=tested.index.astype("str"))
+        verdicts = judge(asked, retrieve(asked) if retrieve else None)["biased"]
+        errors = _estimate_errors(tested, verdicts).assign(fitted_on=fitted_on)
+    return Detector(judge, retrieve, about, errors)
 
 
 def _estimate_errors(tested: pd.DataFrame, verdicts: pd.Series) -> pd.DataFrame:

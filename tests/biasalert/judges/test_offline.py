@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.judges import classifier
+from nbbias.biasalert.detector import detect, load_detector
+from nbbias.biasalert.judges import classifier, finetuned
 from nbbias.biasalert.judges.registry import NOTHING, Settings, TrainingInput
 from nbbias.biasalert.knowledge import entries as knowledge, retrieval, sample
-from nbbias.biasalert.knowledge.counterfactuals import training_texts
+from nbbias.biasalert.knowledge.counterfactuals import PROSE, counterfactuals, training_texts
 from nbbias.tables import ParameterError, check
 from tests.biasalert.tiny import bag_of_words, labelled
 
@@ -81,6 +82,20 @@ def test_what_ships_is_what_the_sample_teaches() -> None:
     np.testing.assert_allclose(shipped[1], fitted[1], atol=1e-6)
     assert classifier.load_shipped(texts, settings._replace(seed=1)) is None
     assert classifier.load_shipped(texts.assign(weight=2.0), settings) is None
+
+
+def test_shipped_log_odds_and_error_rates_are_the_classifiers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = pd.Series(finetuned.load_known()).iloc[::100]
+    monkeypatch.setattr(finetuned, "load_known", dict)
+    assert finetuned.log_odds(known.index) == pytest.approx(known.to_numpy(), abs=1e-2)
+    monkeypatch.undo()
+    shipped = load_detector(embedding_model="offline").errors
+    texts = counterfactuals(part="test").query("biased or kind in @PROSE")
+    flagged = detect(texts, embedding_model="offline")["verdict"].eq("biased")
+    expected = [flagged[texts["biased"]].mean(), flagged[~texts["biased"]].mean()]
+    assert shipped["estimate"].tolist() == pytest.approx(expected, abs=1e-3)
 
 
 # --- with texts beside the labelled ones --------------------------------------------------------

@@ -1,10 +1,10 @@
 """The quick offline judge: words, characters, embeddings and evidence, fitted in seconds.
 
-A classifier of scikit-learn reads the text; a second, small one weighs what it says about texts
-that it was not fitted on, and what the evidence says (stacking). So its probabilities are
-calibrated. In a run the first learns from `biasalert.counterfactuals`, too, where the same name
-stands in what is biased and in what is not; the second does not, so that a probability means what
-it means among the labelled texts.
+A classifier of scikit-learn and a fine-tuned encoder read the text; a second, small classifier
+weighs what they say about texts that they were not fitted on, and what the evidence says
+(stacking). So its probabilities are calibrated. In a run the first two learn from
+`biasalert.counterfactuals`, too, where the same name stands in what is biased and in what is not;
+the last does not, so that a probability means what it means among the labelled texts.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from nbbias import tables
 from nbbias.biasalert.contracts import LABELLED, TEXTS
+from nbbias.biasalert.judges import finetuned
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, Settings, TrainingInput
 from nbbias.biasalert.knowledge.retrieval import summarize_evidence
@@ -46,6 +47,9 @@ UNKNOWN = (
     "no more than a fifth of its words stand in the texts that the judge was fitted on; "
     "it may be in another language"
 )
+
+#: Weight of an unbiased sentence of the sample in the final classifier.
+_UNBIASED = 3.0
 
 #: Folds of the texts that the final classifier is fitted to.
 _FOLDS = 3
@@ -97,8 +101,8 @@ def make_alone(training: TrainingInput) -> tuple[Judge, str]:
 
 def _name_instrument(training: TrainingInput) -> str:
     model = embeddings.instrument(training.settings.embedding_model)
-    more = ", with counterfactual texts" if len(training.further) else ""
-    return f"scikit-learn {version('scikit-learn')} on {model}{more}"
+    beside = "with counterfactual texts and an encoder fine-tuned on them"
+    return f"scikit-learn {version('scikit-learn')} on {model}, {beside}"
 
 
 def fit(training: TrainingInput, evidence: pd.DataFrame | None = None) -> Fitted:
@@ -123,10 +127,13 @@ def fit(training: TrainingInput, evidence: pd.DataFrame | None = None) -> Fitted
         fitted = load_shipped(texts, training.settings)
         training.shared["base"] = fitted or fit_base_model(table, texts, training.settings)
     base, held_out = training.shared["base"]
-    # Without this penalty it overstates what it knows of sentences unlike the sample's.
-    final = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=500))
+    # Without this penalty it overstates what it knows of sentences unlike the sample's, half of
+    # which are biased; where people write, fewer are.
+    final = make_pipeline(StandardScaler(), LogisticRegression(C=0.2, max_iter=500))
+    weight = np.where(training.settings.simulated & ~table["biased"], _UNBIASED, 1.0)
     with threadpool_limits(1):
-        final.fit(np.column_stack([held_out, _evidence_features(table, evidence)]), table["biased"])
+        features = _features(held_out, table, evidence, training.settings)
+        final.fit(features, table["biased"], logisticregression__sample_weight=weight)
     return Fitted(base, final, training.settings, evidence is not None)
 
 
@@ -162,7 +169,8 @@ def fit_base_model(
 ) -> tuple[BaseModel, np.ndarray]:
     """Fit a base model; return with it the log-odds of each text where it was held out.
 
-    Rows of `both` after those of `table` are trained on and never held out.
+    Rows of `both` after those of `table` are trained on and never held out. The second column are
+    the log-odds of the fine-tuned encoder.
     """
     texts = both["text"].str[:READ]
     vectors = embeddings.embed(texts, model=settings.embedding_model, device=settings.device)
@@ -183,7 +191,8 @@ def fit_base_model(
             out = np.flatnonzero(fold == number)
             rest = np.setdiff1d(np.arange(len(both)), out)
             held_out[out] = learn(rest).decision_function(features[out])
-        return BaseModel(counts, learn(np.arange(len(both)))), held_out
+        base = BaseModel(counts, learn(np.arange(len(both))))
+    return base, np.column_stack([held_out, finetuned.log_odds(texts[: len(table)])])
 
 
 def _counter() -> FeatureUnion:
@@ -206,10 +215,11 @@ def _classifier(seed: int) -> LogisticRegression:
 
 @lru_cache(maxsize=1)
 def _read(base: BaseModel, texts: tuple[str, ...], model: str, device: str) -> np.ndarray:
-    """Return the base model's log-odds of texts, cached for judges that share it."""
+    """Return the log-odds of texts by base model and encoder, cached for judges that share them."""
     vectors = embeddings.embed(texts, model=model, device=device)
     with threadpool_limits(1):
-        return base.linear.decision_function(_join(base.counts.transform(texts), vectors))
+        odds = base.linear.decision_function(_join(base.counts.transform(texts), vectors))
+    return np.column_stack([odds, finetuned.log_odds(texts, device=device)])
 
 
 def require_trainable(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -232,12 +242,20 @@ def require_trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _evidence_features(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> np.ndarray:
-    """Return what the evidence says of each text, as numbers; nothing where it is left out."""
+def _features(
+    odds: np.ndarray, texts: pd.DataFrame, evidence: pd.DataFrame | None, settings: Settings
+) -> np.ndarray:
+    """Return what the final classifier reads: log-odds, and numbers of any evidence.
+
+    People's labels tell what base model and encoder are worth. Simulated sentences are too much
+    alike for that: there the two weigh the same.
+    """
+    if settings.simulated:
+        odds = odds.mean(axis=1, keepdims=True)
     if evidence is None:
-        return np.empty((len(texts), 0))
-    summary = summarize_evidence(texts, evidence)
-    return summary[["best", "mean", "agreement", "n_used"]].fillna(0.0).to_numpy(float)
+        return odds
+    summary = summarize_evidence(texts, evidence)[["best", "mean", "agreement", "n_used"]]
+    return np.column_stack([odds, summary.fillna(0.0).to_numpy(float)])
 
 
 def judge(
@@ -276,7 +294,7 @@ def judge(
         read, model = tuple(present["text"].str[:READ]), settings.embedding_model
         odds = _read(fitted.base, read, model, settings.device)
         shown = evidence if fitted.reads_evidence else None
-        features = np.column_stack([odds, _evidence_features(present, shown)])
+        features = _features(odds, present, shown, settings)
         with threadpool_limits(1):
             chances[present.index] = fitted.final.predict_proba(features)[:, 1]
     vocabulary = fitted.base.counts.named_transformers["words"].vocabulary_
