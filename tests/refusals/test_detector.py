@@ -146,8 +146,7 @@ def test_kinds_are_full_from_a_half_and_partial_where_none_is_less_than_a_half(
 
 def test_mean_vectors_are_those_of_the_sentences_and_weigh_by_length() -> None:
     """By hand: vectors of single sentences, averaged, times 3 L / (L + 600)."""
-    lines = [f"The {hall} of the town is open on Monday." for hall in "pool bank park hall".split()]
-    lines += [f"It has {number} doors." for number in range(10)]
+    lines = [f"Hall {number} of the town is open on Monday." for number in range(14)]
     texts = [" ".join(lines[:2]), " ".join(lines), "a" * 400, "a" * 4000]
     table = refusals.table(texts)
     vectors = embeddings.embed(lines, model=features.MODEL)

@@ -195,7 +195,7 @@ def embed(
     chosen = choose(model)
     folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
     if chosen in _LORA:
-        folder = tables.data_path(_LORA[chosen])
+        folder = str(tables.data_path(_LORA[chosen]))
     stamp = f"{instrument(chosen)} {tables.stamp(folder)}"
     if stamp not in _vectors:
         _vectors[stamp] = read_shipped("vector") if chosen == OFFLINE else {}
