@@ -303,7 +303,7 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
         "mde": Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else "",
         "significant": significance.is_significant(row),
         "alike": str(row.get("reason")).startswith(UNTESTABLE),
-        "unit": "clusters of texts" if row.get("test") == SIGN_FLIP else "texts",
+        "unit": "cluster" if row.get("test") == SIGN_FLIP else "text",
         "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
         "p": significance.adjusted_p(row),
     }
