@@ -1,6 +1,7 @@
 """Texts to classify from a file or a pipe, and `nbbias detect` and `nbbias measure` in a shell."""
 
 import io
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -106,6 +107,7 @@ def test_a_terminal_wraps_wide_letters_and_writes_any_number(
         ("detect nowhere.csv --judge keywords", "no such file"),
         ("detect a.csv?text=answr --judge keywords", "no column 'answr'"),
         ("detect a.csv --judge keyword", "did you mean keywords"),
+        ("detect 'It rains.'", "echo 'It rains.' | nbbias detect -"),
         ("detect a.csv --sure-from 0.4", "--sure-from"),
         ("measure llmby", "no study called"),
         ("measure llmbi -p drows=100", "did you mean draws"),
@@ -116,8 +118,8 @@ def test_a_mistake_is_refused_before_a_judge_is_fitted(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     pd.DataFrame({"answer": ["It rains."]}).to_csv("a.csv", index=False)
-    done = command(*line.split())
-    assert done.returncode == 2 and message in done.stderr
+    done = command(*shlex.split(line))
+    assert done.returncode == 2 and message in " ".join(done.stderr.split())
     assert "RedditBias" not in done.stderr
 
 
