@@ -197,8 +197,7 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
         page = run.folder / "index.html"
         err_console.print(Text(status, colour), f"{run.label} in {seconds}: {page}")
         lead = tables.read_finding(run.folder)
-        sentences = filter(None, (*lead["plain"], lead["note"]))
-        _explain(*sentences, indent="  ")
+        _explain(*filter(None, (*lead["plain"], lead["note"])), indent="  ")
         return
     cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
     err_console.print(Text(status, colour), f"{run.label} after {seconds}{cell}")

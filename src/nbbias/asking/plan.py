@@ -92,8 +92,7 @@ def read_exported(plan: Plan) -> pd.DataFrame:
     DataError
         The file at that path is no table of answers.
     """
-    path = plan.export_path
-    if not path.exists():
+    if not (path := plan.export_path).exists():
         return pd.DataFrame(columns=list(EXPORTED))
     try:
         table = read_table(path, EXPORTED).reindex(columns=list(EXPORTED))

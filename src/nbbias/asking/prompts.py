@@ -72,8 +72,7 @@ def make_news_prompts(headlines: pd.DataFrame, block: Generate) -> pd.DataFrame:
     wording = load_wording()
     names = {entry["name"]: entry["prompt"] for entry in wording["ideologies"]}
     ideologies = block.ideologies if "biased" in block.ways else []
-    unknown = [name for name in ideologies if name not in names]
-    if unknown:
+    if unknown := [name for name in ideologies if name not in names]:
         hint = closest_match(unknown[0], names)
         raise DataError("ideologies", f"no ideology {', '.join(unknown)}; {hint}")
     neutral = block.template or wording["neutral"]["template"]

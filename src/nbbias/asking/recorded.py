@@ -14,7 +14,6 @@ import pandas as pd
 from nbbias import params, tables
 from nbbias.asking import plan as plans, store
 from nbbias.asking.plan import ANSWER_COLUMNS, Plan
-from nbbias.tables import DataError
 
 
 def read_answers(plan: Plan) -> pd.DataFrame:
@@ -77,8 +76,7 @@ def export_answers(plan: Plan) -> pd.DataFrame:
 def read_unfiled(plan: Plan) -> pd.DataFrame:
     """Return the answers that the exported table holds and the store does not."""
     answers = plans.read_exported(plan)
-    statuses = answers["key"].map(store.read_statuses(plan.store_path))
-    return answers[statuses != "answered"]
+    return answers[answers["key"].map(store.read_statuses(plan.store_path)) != "answered"]
 
 
 def check_export(plan: Plan) -> None:
@@ -90,15 +88,14 @@ def check_export(plan: Plan) -> None:
         The exported table cannot be written, or holds answers of another plan that are in no store.
     """
     path = plan.export_path
-    unique = set(read_unfiled(plan)["key"]) - set(plan.calls["key"])
-    if unique:
-        raise DataError(
+    if unique := set(read_unfiled(plan)["key"]) - set(plan.calls["key"]):
+        raise tables.DataError(
             str(path),
             f"holds {len(unique):,} answers that are neither of this plan nor in "
             f"{plan.store_path}, and would be lost; name another export_path, or their store",
         )
     if reason := tables.unwritable(Path(os.path.realpath(path)).parent):
-        raise DataError(str(path), f"cannot be written: {reason}")
+        raise tables.DataError(str(path), f"cannot be written: {reason}")
 
 
 def restore_answers(plan: Plan) -> int:
@@ -111,8 +108,7 @@ def restore_answers(plan: Plan) -> int:
     """
     answers = read_unfiled(plan)
     answers = answers.assign(text=answers["text"].map(params.redact_known))
-    rows = plan.calls.merge(answers, on="key")
-    if rows.empty:
+    if (rows := plan.calls.merge(answers, on="key")).empty:
         return 0
     made = {"stop_reason": "recorded", "refusal": "", "run": "recorded"}
     rows = rows.astype("object").fillna({**made, "asked_at": store.read_clock()})

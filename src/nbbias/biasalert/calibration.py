@@ -10,7 +10,6 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.biasalert.detection import INFERENCE, match_verdicts, tabulate
-from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
@@ -24,7 +23,7 @@ def estimates(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
-    inference: InferenceSettings = INFERENCE,
+    inference: stats.InferenceSettings = INFERENCE,
     source: str | None = None,
     no_probabilities: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:

@@ -22,16 +22,7 @@ from nbbias.biasalert.knowledge import sample, split as splitting
 from nbbias.biasalert.knowledge.entries import LOST_COLUMNS
 from nbbias.biasalert.knowledge.groups import types
 from nbbias.params import NONE
-from nbbias.tables import (
-    SAMPLE,
-    Column,
-    DataError,
-    columns,
-    read_shipped_table,
-    read_table,
-    require_columns,
-    resolve,
-)
+from nbbias.tables import SAMPLE, Column, DataError, columns, read_table, resolve
 
 #: The group that each of RedditBias' files is about, as `knowledge.groups` calls it.
 _REDDITBIAS = {
@@ -145,10 +136,10 @@ def count_texts(labelled: pd.DataFrame) -> pd.DataFrame:
     np.int64(252)
     """
     named = labelled.assign(bias_type=labelled["bias_type"].fillna("none named"))
-    grouped = named.groupby(["split", "bias_type"], sort=True)
-    return grouped.agg(
+    counted = named.groupby(["split", "bias_type"], sort=True).agg(
         texts=("text_id", "size"), biased=("biased", "sum"), clusters=("comment_id", "nunique")
-    ).reset_index()
+    )
+    return counted.reset_index()
 
 
 def read_labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -177,17 +168,16 @@ def read_labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     ContractError, DataError
         Columns are missing, labels are not 0 and 1, or no row is left.
     """
-    identities = dict.fromkeys(_identities().index, Column("number"))
-    table = read_table(path, identities | _LABELLED)
+    table = read_table(path, dict.fromkeys(_identities().index, Column("number")) | _LABELLED)
     n_rows = len(table)
     if "comment" in table:
-        require_columns(table, ["comment", "bias_sent"], where=path)
+        tables.require_columns(table, ["comment", "bias_sent"], where=path)
         table = _from_redditbias(table)
     elif "comment_text" in table:
         table = _from_jigsaw(table, where=path)
     lost = {"no identity named, or not scored": n_rows - len(table)}
     if not {"text", "biased"} <= set(table):  # named with what is there instead
-        require_columns(read_table(path, {}, rest=True), ["text", "biased"], where=path)
+        tables.require_columns(read_table(path, {}, rest=True), ["text", "biased"], where=path)
     whole = table["biased"].notna() & table["text"].notna()
     lost["no text or no label"] = int((~whole).sum())
     table = table[whole]
@@ -195,8 +185,7 @@ def read_labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     repeated = table["text"].duplicated() & ~both
     lost["a text with both labels"] = int(both.sum())
     lost["a text that stands before"] = int(repeated.sum())
-    table = table[~both & ~repeated]
-    if table.empty:
+    if (table := table[~both & ~repeated]).empty:
         raise DataError(path, "holds no text with one label")
     if "text_id" not in table:
         table = table.assign(text_id=table["text"].map(hash_text))
@@ -225,7 +214,7 @@ def _from_jigsaw(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     After Borkan et al. (2019). Type and group are those of the identity that most raters saw, of
     several alike the first.
     """
-    require_columns(table, ["identity_attack"], where=where)
+    tables.require_columns(table, ["identity_attack"], where=where)
     identities = _identities()
     shares = table.reindex(columns=identities.index).astype(float)
     named = (shares.max(axis=1) >= _MAJORITY) & table["identity_attack"].notna()
@@ -241,7 +230,7 @@ def _from_jigsaw(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
 
 def _identities() -> pd.DataFrame:
     """Return the identities that Jigsaw's raters were asked for: `bias_type`, `group`."""
-    return read_shipped_table("biasalert/jigsaw.csv").set_index("identity")
+    return tables.read_shipped_table("biasalert/jigsaw.csv").set_index("identity")
 
 
 def hash_text(text: str) -> str:
@@ -294,7 +283,7 @@ def _read_answers(path: str) -> pd.DataFrame:
         table = pd.DataFrame(values | {"domain": once["domain"]})
     unnamed = "text_id" in table and (table["text_id"] == columns.number_rows(table)).all()
     if unnamed and "prompt_id" in table:  # as `nbbias generate` exports them
-        require_columns(table, ["model", "prompt_id", "text"], where=path)
+        tables.require_columns(table, ["model", "prompt_id", "text"], where=path)
         again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
         table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
     elif "sample" in table and table["text_id"].duplicated().any():  # an id of what was asked

@@ -16,8 +16,6 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.biasalert.knowledge.groups import canonical_groups, match_names
-from nbbias.stats import InferenceSettings
-from nbbias.tables import DataError
 
 Row = dict[str, Any]
 
@@ -30,7 +28,7 @@ tabulate = partial(tables.estimates, study="biasalert")
 ALWAYS, NEVER = "always biased", "never biased"
 
 #: The defaults of this study.
-INFERENCE = InferenceSettings(n_permutations=2000)
+INFERENCE = stats.InferenceSettings(n_permutations=2000)
 
 #: Permutations of the verdicts behind each null range, and permuted verdicts in memory at a time.
 _PERMUTATIONS, _BLOCK = 200, 1_000_000
@@ -99,7 +97,7 @@ def match_verdicts(
         A text has no label or two, or a judge has no row for a text or two.
     """
     if labelled["text_id"].duplicated().any() or labelled["biased"].isna().any():
-        raise DataError("labelled", "a text has no label, or two; give each one")
+        raise tables.DataError("labelled", "a text has no label, or two; give each one")
     require_one_row(judgements, labelled["text_id"])
     named = judgements.assign(instrument=name_instruments(judgements))
     cases = []
@@ -114,10 +112,9 @@ def require_one_row(judgements: pd.DataFrame, text_ids: pd.Series) -> None:
     rows = judgements[judgements["text_id"].isin(text_ids)]
     counts = rows.groupby("judge", sort=False)["text_id"].agg(["size", "nunique"])
     counts = counts.reindex(judgements["judge"].unique(), fill_value=0)
-    wrong = counts[(counts != len(text_ids)).any(axis=1)]
-    for judge, n in wrong["nunique"].head(1).items():
+    for judge, n in counts[(counts != len(text_ids)).any(axis=1)]["nunique"].head(1).items():
         message = f"judge {judge} needs one row for each of {len(text_ids)} texts, and judges {n}"
-        raise DataError("judgements", message)
+        raise tables.DataError("judgements", message)
 
 
 def _clusters(labelled: pd.DataFrame) -> pd.Series:
@@ -259,7 +256,7 @@ def estimates(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
-    inference: InferenceSettings = INFERENCE,
+    inference: stats.InferenceSettings = INFERENCE,
     source: str | None = None,
 ) -> tables.Estimated:
     """Estimate how good each judge is.
@@ -414,7 +411,7 @@ def estimate_differences(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
-    inference: InferenceSettings = INFERENCE,
+    inference: stats.InferenceSettings = INFERENCE,
     source: str | None = None,
 ) -> tables.Estimated:
     """Compare the accuracy of every two judges on the texts that both gave a verdict on.
@@ -497,8 +494,7 @@ def compared(
     if not change.any():
         return {"estimate": 0.0, "reason": "both are right on the same texts: nothing to test"}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
-    test = _flip_signs(change, clusters)
-    if test["p_least"] > least_p(MIN_DIFFER):
+    if (test := _flip_signs(change, clusters))["p_least"] > least_p(MIN_DIFFER):
         result = result.replace(ci_low=np.nan, ci_high=np.nan)
     return result.row() | {"test": SIGN_FLIP, **test}
 
@@ -523,6 +519,5 @@ def _flip_signs(change: np.ndarray, clusters: np.ndarray) -> Row:
         step = np.zeros(2 * size + 1)
         step[[0, -1]] = 0.5
         chance = np.convolve(chance, step)
-    totals = np.arange(len(chance)) - sizes.sum()
-    p = chance[np.abs(totals) >= abs(sums.sum())].sum()
+    p = chance[np.abs(np.arange(len(chance)) - sizes.sum()) >= abs(sums.sum())].sum()
     return {"p_value": float(min(p, 1.0)), "p_least": least_p(len(sizes))}

@@ -12,7 +12,6 @@ from nbbias.biasalert import checks, corpus, detection, pairs
 from nbbias.biasalert.judges import classifier, recorded
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge.entries import read_knowledge
-from nbbias.params import NONE
 from nbbias.tables import DataError, NbbiasError, ParameterError, attempt
 from nbbias.text import embeddings, toxicity
 
@@ -26,12 +25,12 @@ def check(chosen: Any) -> list[str]:
     if "toxicity" in chosen.judges:
         attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
     labelled = attempt(problems, _read_labelled, chosen)
-    if labelled is not None or chosen.knowledge_path != NONE:
+    if labelled is not None or chosen.knowledge_path != params.NONE:
         read = attempt(problems, read_knowledge, chosen.knowledge_path, labelled=labelled)
         if read is not None and read[0].empty:
             notes.append("the knowledge is empty: no statement is of a known type or group")
     answers, paired = None, None
-    if chosen.answers_path != NONE:
+    if chosen.answers_path != params.NONE:
         options = {"size": chosen.answers_size, "seed": chosen.seed}
         answers = attempt(problems, corpus.read_answers, chosen.answers_path, **options)
     if answers is not None:
@@ -39,14 +38,14 @@ def check(chosen: Any) -> list[str]:
         drawn = {"sampled": chosen.human_sample, "drawn": chosen.answers_size > 0}
         people = {"human_path": chosen.human_path, "seed": chosen.seed, **drawn}
         attempt(problems, corpus.read_labels, answers, **people)
-    if chosen.pairs_path != NONE:
+    if chosen.pairs_path != params.NONE:
         paired = attempt(problems, pairs.read_pairs, chosen.pairs_path)
         paired = None if paired is None else paired.rename(columns={"pair_id": "text_id"})
     judged = [checks.read_checks(), labelled, answers, paired]
     text_ids = pd.concat([table["text_id"] for table in judged if table is not None]).astype(str)
     for name, path in chosen.replies_paths.items():
         attempt(problems, _check_replies, path, name, text_ids)
-    if answers is not None or chosen.answers_path == NONE:
+    if answers is not None or chosen.answers_path == params.NONE:
         attempt(problems, params.check_claims, chosen, _claimable(chosen, answers))
     tables.refuse(problems)
     return notes
@@ -69,10 +68,8 @@ def _check_replies(path: str, name: str, text_ids: pd.Series) -> None:
     replies, key, _ = recorded.read_replies(path, judge=name)
     # Prompts are known once evidence was found: too late to say here whose replies they are.
     if key == "text_id" and not replies[key].isin(text_ids).any():
-        such = f"such as {replies[key].iloc[0]!r}"
-        raise DataError(
-            path, f"none of its {len(replies)} replies is to a text of this run ({such})"
-        )
+        problem = f"none of its {len(replies)} replies is to a text of this run"
+        raise DataError(path, f"{problem} (such as {replies[key].iloc[0]!r})")
 
 
 def _claimable(chosen: Any, answers: pd.DataFrame | None) -> list[pd.DataFrame]:

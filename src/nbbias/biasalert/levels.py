@@ -126,8 +126,7 @@ def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFr
     >>> draw_sample(answers, size=1)["text_id"].tolist()
     ['b']
     """
-    mixed = answers.sample(frac=1, random_state=seed)
-    drawn = mixed.groupby("model", sort=False).head(size)
+    drawn = answers.sample(frac=1, random_state=seed).groupby("model", sort=False).head(size)
     return drawn[["text_id", "text"]].sample(frac=1, random_state=seed).reset_index(drop=True)
 
 
@@ -194,7 +193,7 @@ def estimates(
         for values, subset in labelled.groupby(keys, sort=False):
             key = dict(zip(keys, values, strict=True))
             rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
-    rows += _rater_rows(answers, table, {} if first is None else first.annotators, confidence)
+    rows += _rater_rows(answers, table, first, confidence)
     return tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
 
 
@@ -214,15 +213,13 @@ def join(
 
 
 def _rater_rows(
-    answers: pd.DataFrame,
-    table: pd.DataFrame,
-    annotators: Mapping[str, pd.Series],
-    confidence: float,
+    answers: pd.DataFrame, table: pd.DataFrame, people: HumanLabels | None, confidence: float
 ) -> list[Row]:
     """Return the agreement of every two raters, over all models and by model, and its spread."""
     judges = table.groupby("judge", sort=False)
     raters = {name: part.set_index("text_id")["flagged"] for name, part in judges}
-    raters |= {f"annotator {name}": labels.astype(float) for name, labels in annotators.items()}
+    said = people.annotators if people else {}
+    raters |= {f"annotator {name}": labels.astype(float) for name, labels in said.items()}
     instruments, spread = judges["instrument"].first(), defaultdict(list)
     rows: list[Row] = []
     for first, second in combinations(raters, 2):
@@ -286,8 +283,7 @@ def _share(subset: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
 
 def number_units(table: pd.DataFrame) -> np.ndarray:
     """Number answers by their prompt; one of no prompt is alone."""
-    prompts = table.get("prompt_id", pd.Series(None, table.index, dtype="str"))
-    codes = pd.factorize(prompts)[0]
+    codes = pd.factorize(table.get("prompt_id", pd.Series(None, table.index, dtype="str")))[0]
     codes[codes < 0] = codes.max(initial=-1) + 1 + np.arange((codes < 0).sum())
     return codes
 

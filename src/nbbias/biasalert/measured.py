@@ -177,19 +177,21 @@ def _measure(chosen: Biasalert) -> Results:
         *_measure_checks(panel, asked, confidence),
         *answered,
     ]
+    counted = knowledge.value_counts(["source", "bias_type"], sort=False).reset_index(
+        name="entries"
+    )
     summary = retrieval.summarize_evidence(test, evidence).assign(threshold=panel.threshold)
-    form: dict[str, Any] = {"wording": settings.prompt, "parts": settings.prompt_parts}
     return Results(
         pd.concat(parts, ignore_index=True),
         detected.units,
         corpus.count_texts(texts),
         pd.concat([excluded, unused.assign(file="knowledge")])[["file", "reason", "n"]],
-        _count_knowledge(knowledge),
+        counted.assign(version=entries.version(knowledge)),
         test[["text_id", "biased", "bias_type", "group", "comment_id"]],
         judgements.drop(columns=["raw", "instrument"]),
         detection.count_losses(judgements),
         summary,
-        panels.write_prompts(asked, **form),
+        panels.write_prompts(asked, wording=settings.prompt, parts=settings.prompt_parts),
         guarded,
     )
 
@@ -227,18 +229,12 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
     return table[["text_id", "text", "cell", "unit", "score"]]
 
 
-def _count_knowledge(knowledge: pd.DataFrame) -> pd.DataFrame:
-    counted = knowledge.value_counts(["source", "bias_type"], sort=False).rename("entries")
-    return counted.reset_index().assign(version=entries.version(knowledge))
-
-
 def _measure_pairs(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list[pd.DataFrame]:
     table = pairs.read_pairs(chosen.pairs_path)
     sides = pairs.judge_sides(table, panel)
     asked |= {side: (texts, evidence) for side, (texts, _, evidence) in sides.items()}
     more, less = (judgements for _, judgements, _ in sides.values())
-    matched = pairs.match_pairs(more, less, table)
-    return [pairs.estimates(matched, confidence=chosen.confidence)]
+    return [pairs.estimates(pairs.match_pairs(more, less, table), confidence=chosen.confidence)]
 
 
 def _measure_checks(panel: JudgePanel, asked: Asked, confidence: float) -> list[pd.DataFrame]:

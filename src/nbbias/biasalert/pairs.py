@@ -15,7 +15,6 @@ from scipy.stats import binom
 from nbbias import stats, tables
 from nbbias.biasalert.detection import require_one_row, score_judgements, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
-from nbbias.tables import ContractError
 
 Row = dict[str, Any]
 
@@ -54,7 +53,7 @@ def read_pairs(path: str) -> pd.DataFrame:
             listed, values = ", ".join(unknown[:3]), ", ".join(allowed)
             breaches.append(f"column {name} holds {listed}; known are {values}")
     if breaches:
-        raise ContractError(path, breaches)
+        raise tables.ContractError(path, breaches)
     return pairs.assign(pair_id=pairs["pair_id"].astype("str"))
 
 
@@ -62,10 +61,11 @@ def judge_sides(
     pairs: pd.DataFrame, panel: JudgePanel
 ) -> dict[str, tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]]:
     """Let every judge judge both sentences: by side TEXTS (by `pair_id`), JUDGEMENTS, EVIDENCE."""
-    texts = {
-        side: pd.DataFrame({"text_id": pairs["pair_id"], "text": pairs[side]}) for side in SIDES
-    }
-    return {side: (part, *panel.judge(part, side)) for side, part in texts.items()}
+    judged = {}
+    for side in SIDES:
+        texts = pd.DataFrame({"text_id": pairs["pair_id"], "text": pairs[side]})
+        judged[side] = texts, *panel.judge(texts, side)
+    return judged
 
 
 def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -161,8 +161,7 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
     higher = part["higher"].dropna()
     share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence).row()
     share |= {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}
-    untied = higher[higher != 0.5]
-    if len(untied):
+    if len(untied := higher[higher != 0.5]):
         chance = binom(len(untied), 0.5).pmf(np.arange(len(untied) + 1))
         share |= stats.exact_p(chance, int(untied.sum()))
     ties = len(higher) - len(untied)

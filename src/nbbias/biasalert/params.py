@@ -129,10 +129,8 @@ class Biasalert(params.Parameters):
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what finds evidence, and what the judge `toxicity` reads by."""
         scorer = self.toxicity_scorer if "toxicity" in self.judges else toxicity.OFFLINE
-        return {
-            "embedding_model": embeddings.PACKAGES,
-            "toxicity_scorer": toxicity.packages(scorer),
-        }
+        packages = toxicity.packages(scorer)
+        return {"embedding_model": embeddings.PACKAGES, "toxicity_scorer": packages}
 
     def left_out(self) -> dict[str, str]:
         """Return the tags of what this run has no texts for.

@@ -17,16 +17,7 @@ from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.biasalert.levels import SHARES
 from nbbias.params import Texts
-from nbbias.reading import (
-    Lead,
-    claims,
-    count_significant,
-    estimate_sentence,
-    names,
-    phrases,
-    prose,
-    significance,
-)
+from nbbias.reading import Lead, claims, count_significant, names, phrases, prose, significance
 from nbbias.tables import UNTESTABLE
 from nbbias.tables.escape import markdown as escape
 
@@ -70,7 +61,7 @@ def _estimates(rows: pd.DataFrame, *, unit: str, null: str) -> list[str]:
     for row in rows.to_dict("records"):
         subject = ", ".join([prose.capitalize(names.measure(row)), *names.details(row, keys=_KEYS)])
         subject = escape(f"{subject}:")
-        sentences.append(estimate_sentence(row, subject=subject, unit=unit, null=null))
+        sentences.append(phrases.estimate_sentence(row, subject=subject, unit=unit, null=null))
     return sentences
 
 
@@ -162,8 +153,7 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
     rows = estimates[estimates["judge"] == judge].dropna(subset="estimate")
     rows = rows.sort_values("estimate", ascending=False, kind="stable")
     flagged, biased = (rows[rows["statistic"] == SHARES[at]] for at in (0, 2))
-    shown = biased if len(biased) else flagged
-    ends = shown.to_dict("records")
+    ends = (biased if len(biased) else flagged).to_dict("records")
     ends = [*ends[:1], *ends[1:][-1:]]
     return prose.render("biasalert.most_biased", rows=ends, corrected=len(biased) > 0)
 
@@ -247,9 +237,8 @@ def lead(
     shown = numbers.assign(judge=numbers["judge"].map(names.judge)).to_dict("records")
     labels = [prose.render_plain("biasalert.key_number", row=row) for row in shown]
     technical = [prose.render("biasalert.elsewhere"), *technical] if elsewhere else technical
-    plain = sentences or technical or [prose.render("biasalert.nothing")]
     return Lead(
-        plain=tuple(plain[:4]),
+        plain=tuple((sentences or technical or [prose.render("biasalert.nothing")])[:4]),
         technical=" ".join(technical[:5]),
         figure="detection",
         numbers=numbers.assign(name=labels),

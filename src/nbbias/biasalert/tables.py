@@ -93,10 +93,8 @@ def errors(table: pd.DataFrame, *, judge: str) -> Table:
 
 def mitigation(table: pd.DataFrame) -> Table:
     """Lay out what the guard changes, a row a model."""
-    rows = table[table["measure"] == "mitigation"]
-    rows = rows[
-        rows["statistic"].isin(("biased_share_without", "biased_share_with", "stopped_share"))
-    ]
+    shown = ("biased_share_without", "biased_share_with", "stopped_share")
+    rows = table[(table["measure"] == "mitigation") & table["statistic"].isin(shown)]
     return wide(rows, ["model"], "statistic", words=("biasalert", "mitigation"), of="answers")
 
 

@@ -214,7 +214,10 @@ def _settings_of(run: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         for name, entry in run.get("data", {}).items()
     }
     parameters, versions = run.get("parameters", {}), run.get("versions", {})
-    parts = {"parameter": parameters, "data": data, "version": versions, "git": run.get("git")}
-    return {
-        (kind, name): str(v) for kind, part in parts.items() for name, v in (part or {}).items()
+    parts = {
+        "parameter": parameters,
+        "data": data,
+        "version": versions,
+        "git": run.get("git") or {},
     }
+    return {(kind, name): str(v) for kind, part in parts.items() for name, v in part.items()}

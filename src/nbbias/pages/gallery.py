@@ -39,8 +39,7 @@ def run(folder: Path) -> dict[str, Any] | None:
     """Return what a run's manifest says, its `finding`, all that leads its page (`lead`), and
     whether it has a `page`; None where there is no run.
     """
-    content = manifest.read(folder)
-    if content is None:
+    if (content := manifest.read(folder)) is None:
         return None
     if folder.name.endswith(FAILED):
         content["run"] = folder.name

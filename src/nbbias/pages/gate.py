@@ -153,8 +153,7 @@ def _declared(
     here = set(measured["key"].str[:-1])  # by whichever scorer
     missing = before[[key[:-1] not in here for key in before["key"]]]
     rows = pd.concat([measured, missing.assign(estimate=np.nan)], ignore_index=True)
-    rows = rows[rows["claim"].isin(claims or numbers)]
-    if rows.empty:
+    if (rows := rows[rows["claim"].isin(claims or numbers)]).empty:
         raise NbbiasError(where, "no claim was measured in this run or the baseline")
     return rows.assign(name=[names.label(row) for row in rows.to_dict("records")])
 
@@ -163,8 +162,7 @@ def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> N
     """Refuse claims that cannot be tested, each once, with what to do about it."""
     no_units = rows["estimate"].notna() & ~rows["key"].isin(list(run.units))
     no_direction = ~rows["statistic"].isin(list(run.study.worse))
-    refused = rows[no_direction | no_units].drop_duplicates("claim")
-    if len(refused):
+    if len(refused := rows[no_direction | no_units].drop_duplicates("claim")):
         problem = (
             f", has no direction that is worse, or no values by {run.study.called}; choose others "
             f"by --claims, or declare one of: {', '.join(run.study.worse) or 'none'}"

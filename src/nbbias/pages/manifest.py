@@ -173,8 +173,7 @@ def read(folder: Path) -> dict[str, Any] | None:
         _Manifest.model_validate(content, strict=True)
         if content["status"] == "ok":
             damaged = "tables/estimates"
-            estimates = tables.saved_table(folder, "estimates")
-            if estimates is not None:
+            if (estimates := tables.saved_table(folder, "estimates")) is not None:
                 estimates[["study", "model", "measure", "bias", "group", "statistic", "reason"]]
                 estimates[["estimate", "ci_low", "ci_high", "null", "n", "p_value"]].astype(float)
     except (NbbiasError, OSError, LookupError, RecursionError, TypeError, ValueError) as error:

@@ -18,7 +18,6 @@ from nbconvert import HTMLExporter
 
 from nbbias import params, reading, studies, tables
 from nbbias.pages import sections, share
-from nbbias.tables import data_path, escape, visible
 
 #: A section's heading; its question, where that stands above it, is what the contents list.
 _HEADING = re.compile(
@@ -44,7 +43,7 @@ def assets(*scripts: str, images: str = "data:") -> dict[str, str]:
     images
         Where images may come from.
     """
-    templates = data_path("templates")
+    templates = tables.data_path("templates")
     script = (templates / "nbbias/page.js").read_text(encoding="utf-8")
     styles = [templates / name for name in (*_STYLES, "nbbias/page.css")]
     return {
@@ -71,9 +70,8 @@ def write_page(
         What the run rests on, of `foot`, for the foot of the page; in nothing else
         do two pages of the same run differ.
     """
-    exporter = HTMLExporter(
-        template_name="nbbias", extra_template_basedirs=[str(data_path("templates"))]
-    )
+    templates = [str(tables.data_path("templates"))]
+    exporter = HTMLExporter(template_name="nbbias", extra_template_basedirs=templates)
     node = nbformat.read(notebook, as_version=4)
     node.metadata["title"] = title
     node.cells = sections.arrange(node.cells)
@@ -95,7 +93,7 @@ def write_page(
     main, appendix, folds = body.partition(_APPENDIX)
     body = _number_figures(main) + appendix + _number_figures(folds, prefix="A")
     # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.
-    return tables.write(target, visible(finished(body)))
+    return tables.write(target, tables.visible(finished(body)))
 
 
 def _mathml(match: re.Match[str]) -> str:
@@ -114,7 +112,7 @@ def _number_figures(body: str, *, prefix: str = "") -> str:
 
 def finished(text: str) -> str:
     """Keep numbers on one line with their units, and let a keyboard reach what scrolls."""
-    text = escape.tie(text)
+    text = tables.escape.tie(text)
     return text.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')
 
 

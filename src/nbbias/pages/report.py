@@ -13,7 +13,6 @@ import pandas as pd
 
 from nbbias import news, reading, studies, tables
 from nbbias.pages import gallery, manifest, page
-from nbbias.reading import templates
 
 
 def write(runs: Sequence[Path], target: Path) -> Path:
@@ -37,7 +36,7 @@ def write(runs: Sequence[Path], target: Path) -> Path:
     samples = [one["label"] for one in sections if one["lead"]["texts"].get("kind") in made]
     cite = page.citations(studies.home() / "CITATION.bib", {one["study"] for one in sections})
     values = {"sections": sections, "samples": samples, "cite": cite} | _agreement(finished)
-    html = templates.render("report.html.j2", **page.assets(), **values)
+    html = reading.templates.render("report.html.j2", **page.assets(), **values)
     return tables.write(target, page.finished(html))
 
 

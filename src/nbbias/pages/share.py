@@ -17,7 +17,6 @@ from typing import Any
 from nbbias import params, studies, tables
 from nbbias.pages import manifest
 from nbbias.reading import templates
-from nbbias.tables import NbbiasError, data_path
 
 #: The file in a run's folder that repeats it.
 PARAMS = "params.yaml"
@@ -82,7 +81,7 @@ def export(folder: Path, target: Path, *, force: bool = False) -> tuple[Path, li
         files["index.html"] = files["index.html"].replace(TRAIL.encode(), b"")
     content = json.loads(files[manifest.NAME])
     files["README.txt"] = templates.render("export.txt.j2", **content).encode()
-    for path in [*sorted(data_path("lexicons").iterdir()), studies.home() / "CITATION.bib"]:
+    for path in [*sorted(tables.data_path("lexicons").iterdir()), studies.home() / "CITATION.bib"]:
         if path.is_file():
             prefix = "lexicons/" if path.parent.name == "lexicons" else ""
             files[prefix + path.name] = path.read_bytes()
@@ -123,7 +122,7 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
                 data = data.replace(written.encode(), names[private].encode())
         files[path.relative_to(folder).as_posix()] = data
     if (manifest.read(folder) or {}) != content:  # whose private paths are others
-        raise NbbiasError(str(folder), "another run took its place meanwhile; try again")
+        raise tables.NbbiasError(str(folder), "another run took its place meanwhile; try again")
     # What says where relative paths start is of this machine, too.
     public = {name: value for name, value in content.items() if name != "start"}
     public = params.walk(
@@ -170,13 +169,13 @@ def new(folder: Path, *, ci: str | None = None) -> int:
         The folder is not empty, or there is no such workflow.
     """
     if ci not in (None, "github"):
-        raise NbbiasError("--ci", f"no workflow for {ci!r}; there is: github")
+        raise tables.NbbiasError("--ci", f"no workflow for {ci!r}; there is: github")
     source = studies.home()
     paths = sorted(path for pattern in _COPIED for path in source.glob(pattern))
     files = {path.relative_to(source).as_posix(): path.read_bytes() for path in paths}
     files[studies.MARK] = b"Notebooks of this folder are run by nbbias; see `nbbias new`.\n"
     if ci:
-        ours = data_path("templates/ci")
+        ours = tables.data_path("templates/ci")
         files |= {name: (ours / file).read_bytes() for name, file in _WORKFLOW.items()}
         files["requirements.txt"] = f"nbbias[llm]=={tables.versions()['nbbias']}\n".encode()
         # What is no part of a repository that measures.
@@ -193,9 +192,9 @@ def new(folder: Path, *, ci: str | None = None) -> int:
 def new_folder(folder: Path) -> Iterator[Path]:
     """Yield a folder to fill, which takes its place when it is whole; refuse a place in use."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
+        raise tables.NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
     if problem := tables.unwritable(folder):
-        raise NbbiasError(str(folder), problem)
+        raise tables.NbbiasError(str(folder), problem)
     target = Path(os.path.realpath(folder))
     target.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new.") as temporary:

@@ -183,8 +183,7 @@ def _claims(run: changes.Run, *, where: str) -> tuple[pd.DataFrame, list[str]]:
         rows = rows[~significance.is_mirrored(rows)].assign(smallest_effect=np.nan)
     rows = rows.drop_duplicates("key")
     rows = rows.assign(name=[names.label(row, rows) for row in rows.to_dict("records")])
-    tested = rows["key"].isin(list(run.units))
-    if not tested.any():
+    if not (tested := rows["key"].isin(list(run.units))).any():
         raise NbbiasError(where, f"declares no claim that is a mean over {run.study.called}")
     columns = ["measure", "statistic", "key", "name", "smallest_effect"]
     return rows.loc[tested, columns], rows.loc[~tested, "name"].to_list()

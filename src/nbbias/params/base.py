@@ -86,8 +86,7 @@ ToxicityScorer = Annotated[ModelName, Field(description=f"scorer of toxicity: {t
 
 def _require_distinct(names: list[Any]) -> list[Any]:
     """Return the names; refuse repeated ones."""
-    twice = sorted(str(name) for name, times in Counter(names).items() if times > 1)
-    if twice:
+    if twice := sorted(str(name) for name, times in Counter(names).items() if times > 1):
         raise ValueError(f"{', '.join(twice)} occurs twice")
     return names
 
@@ -126,8 +125,7 @@ class Parameters(BaseModel):
     @field_validator("claims")
     @classmethod
     def _claims_are_of_this_study(cls, claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        problems = claim_breaches(claims, statistics=cls.statistics)
-        if problems:
+        if problems := claim_breaches(claims, statistics=cls.statistics):
             raise ValueError("; ".join(problems))
         return claims
 

@@ -134,8 +134,7 @@ def match_claim(rows: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, str]:
     "no model 'gtp'; did you mean gpt?"
     """
     for key in (key for key in CLAIM_KEYS if key in claim and key in rows):
-        matching = rows[rows[key].eq(claim[key])]
-        if matching.empty:
+        if (matching := rows[rows[key].eq(claim[key])]).empty:
             near = tables.closest_match(claim[key], rows[key].dropna())
             return matching, f"no {key} {claim[key]!r}; {near}"
         rows = matching

@@ -14,7 +14,6 @@ from pydantic_core import ErrorDetails
 
 from nbbias import tables
 from nbbias.params.base import NONE, Parameters
-from nbbias.tables import SAMPLE, ParameterError
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -59,7 +58,7 @@ def validate(
         errors = error.errors(include_url=False)[:_NAMED]
         breaches = [breach for e in errors for breach in _in_words(e, model, listed)]
         more = [f"and {n:,} more mistakes"] if (n := error.error_count() - len(errors)) else []
-        raise ParameterError(where, [*breaches[:_NAMED], *more]) from None
+        raise tables.ParameterError(where, [*breaches[:_NAMED], *more]) from None
 
 
 def written_files(parameters: BaseModel) -> dict[str, str]:
@@ -148,7 +147,7 @@ def map_paths(
 
     def change_path(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
         kind = schema.get("format", "")
-        is_path = isinstance(value, str) and value not in {SAMPLE, NONE} and kind
+        is_path = isinstance(value, str) and value not in {tables.SAMPLE, NONE} and kind
         return change(name, value, kind) if is_path else value
 
     changed: dict[str, Any] = walk(values, change_path, schema=model.model_json_schema())

@@ -83,8 +83,7 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     plain = [escape.without_markdown(sentence) for sentence in lead.plain]
     rows, note = lead.numbers.head(_LEADING), ""
     if CLAIM in rows and significance.is_significant(rows).any():
-        level = rows.get("confidence_selected", pd.Series()).max()
-        selected = level > rows["confidence"].max()
+        selected = rows.get("confidence_selected", pd.Series()).max() > rows["confidence"].max()
         study = rows["study"].iloc[0]
         note = prose.render_plain("claims.adjusted", selected=selected, study=study)
     return {

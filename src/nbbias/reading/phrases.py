@@ -20,6 +20,9 @@ from nbbias.reading.claims import CLAIM
 from nbbias.reading.prose import capitalize, count_range, number, render
 
 Row = Mapping[str, Any]
+#: Rows of ESTIMATES in parts, and rows of one direction, each with those that they are of.
+Parts = Sequence[pd.DataFrame]
+Sides = Sequence[tuple[pd.DataFrame, pd.DataFrame]]
 
 #: What tells rows of one measure apart.
 _MODEL = ["model", "prompt", "source"]
@@ -64,8 +67,7 @@ def size_range(row: Row, values: pd.Series, *, median: bool = False) -> str:
     '0.10 to 0.25'
     """
     unit = names.unit(row)
-    values = unit.factor * values.abs().dropna()
-    if values.empty:
+    if (values := unit.factor * values.abs().dropna()).empty:
         return ""
     decimals = 0 if values.min() >= 9.5 else unit.decimals
     least = 10.0**-decimals
@@ -156,9 +158,7 @@ def _clause(
     return render("claims.clauses", each=each, unit=unit, p=p, **values)
 
 
-def _clauses(
-    sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]], *, reference: str, unit: str
-) -> list[str]:
+def _clauses(sides: Sides, *, reference: str, unit: str) -> list[str]:
     """Say each direction, of the rows that it is one of, and which go with it; name the rest."""
     tree, sentences = list(_implied(sides).items()), []
     for n, (at, implied) in enumerate(tree[:_CLAUSES]):
@@ -177,7 +177,7 @@ def _clauses(
 
 
 def _dependent(
-    side: pd.DataFrame, rows: pd.DataFrame, implied: Sequence[tuple[pd.DataFrame, pd.DataFrame]]
+    side: pd.DataFrame, rows: pd.DataFrame, implied: Sides
 ) -> list[tuple[list[tuple[str, Markup]], str, list[str]]]:
     """Return whose shares went with another's, how far, in which direction, where elsewhere."""
     models, each = _where(side, rows)["names"], dict[tuple[str, ...], list[tuple[str, Markup]]]()
@@ -325,8 +325,7 @@ def heading(
     >>> heading(rows, what="the shares differ", none="No difference", most=1)
     'The shares differ in a'
     """
-    sides = sorted(_sides(rows), key=lambda side: side.index.min())
-    if not sides:
+    if not (sides := sorted(_sides(rows), key=lambda side: side.index.min())):
         tested = untested is None or len(significance.valid_tests(rows))
         return none if tested else str(untested)
     if len(sides) <= most:
@@ -338,9 +337,7 @@ def heading(
     return capitalize(render("claims.headings", where=where, what=what))
 
 
-def _headed(
-    sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]],
-) -> list[tuple[str, str, dict[str, Any]]]:
+def _headed(sides: Sides) -> list[tuple[str, str, dict[str, Any]]]:
     """Return what each side measures, its direction, and where; what names share is said once."""
     each, last = [], ("", "")
     for side, rows in sides:
@@ -375,11 +372,7 @@ def families(rows: pd.DataFrame) -> list[pd.DataFrame]:
 
 
 def summarize(
-    parts: Sequence[pd.DataFrame],
-    *,
-    reference: str,
-    unit: str = "articles",
-    simulated: Sequence[str] = (),
+    parts: Parts, *, reference: str, unit: str = "articles", simulated: Sequence[str] = ()
 ) -> tuple[str, ...]:
     """Say in up to four sentences what is significant, what is not, and what was detectable.
 
@@ -457,7 +450,7 @@ def _alike(words: Sequence[Sequence[str]]) -> int:
     return next(differ, min(map(len, words)))
 
 
-def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, list[Any]]:
+def _implied(sides: Sides) -> dict[int, list[Any]]:
     """Return the differences, by place, each with those of other shares of the same models."""
     tree: dict[int, list[Any]] = {}
     first: dict[Any, int] = {}
@@ -474,12 +467,7 @@ def _implied(sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]]) -> dict[int, li
 
 
 def _not_significant(
-    parts: Sequence[pd.DataFrame],
-    whole: pd.DataFrame,
-    *,
-    further: int = 0,
-    most: int = _NAMED,
-    sizes: bool = True,
+    parts: Parts, whole: pd.DataFrame, *, further: int = 0, most: int = _NAMED, sizes: bool = True
 ) -> str:
     """Say of parts without a significant row that they are equivalent, or what was detectable."""
     rows = [part.iloc[0].to_dict() for part in parts]
@@ -499,7 +487,7 @@ def _not_significant(
     return render("claims.not_significant", **values)
 
 
-def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
+def technical(parts: Parts, *, unit: str = "articles") -> str:
     """Write every significant row of some parts as a paper does, and count the others.
 
     Parameters
@@ -551,7 +539,7 @@ def _excluded(rows: pd.DataFrame, *, named: bool = False) -> list[str]:
     return [render("claims.excluded", reason=reason, **counts)] if len(untested) or few else []
 
 
-def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def leading(parts: Parts) -> pd.DataFrame:
     """Return a row of each part, the one with the smallest p or the largest, with its `name`.
 
     Examples
@@ -563,8 +551,7 @@ def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """
     rows = []
     for part in parts:
-        measured = part[part["estimate"].notna()]
-        if measured.empty:
+        if (measured := part[part["estimate"].notna()]).empty:
             continue
         significant = significance.significant(part)
         largest = _excess(measured).abs().idxmax()

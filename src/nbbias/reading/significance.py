@@ -116,8 +116,7 @@ def minus_null(rows: pd.DataFrame, where: pd.Series | bool = True) -> pd.DataFra
     if rows.empty:
         return rows
     values = rows.filter(regex="^(estimate|null(_low|_high)?|ci_(low|high)(_selected)?)$")
-    null = rows["null"].fillna(0) * where
-    return rows.assign(**values.sub(null, axis=0))
+    return rows.assign(**values.sub(rows["null"].fillna(0) * where, axis=0))
 
 
 def minus_prose(rows: pd.DataFrame) -> pd.DataFrame:
@@ -193,8 +192,7 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     most = pd.Series([names.unit(row).maximum for row in tested.to_dict("records")], tested.index)
     if "nominal" in rows:  # a rate less its nominal level cannot exceed what is left above it
         most = most.fillna(np.inf).clip(upper=(1 - tested["nominal"]).fillna(np.inf))
-    possible = tested["null"].fillna(0) + effects <= most
-    return effects.where(possible).reindex(rows.index)
+    return effects.where(tested["null"].fillna(0) + effects <= most).reindex(rows.index)
 
 
 _NEEDED = ("test", "p_value", "df", "statistic_value", "null", "null_low", "null_high")

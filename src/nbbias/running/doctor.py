@@ -17,9 +17,7 @@ import pandas as pd
 from pydantic import ValidationError
 
 from nbbias import calibration, params, stats, studies, tables
-from nbbias.params import Study
 from nbbias.running import texts, user_files
-from nbbias.tables import FileReading, NbbiasError, ParameterError, visible
 
 #: The most files that are tried in every order.
 _MOST = 4
@@ -45,7 +43,7 @@ class Trial(NamedTuple):
 
     files: dict[str, str]
     settings: params.Own
-    readings: list[FileReading]
+    readings: list[tables.FileReading]
     problems: Sequence[str]
 
 
@@ -69,7 +67,7 @@ def examine(files: Sequence[str]) -> list[str]:
     True
     """
     if len(files) > _MOST:
-        raise ParameterError("nbbias doctor", f"reads up to {_MOST} files at a time")
+        raise tables.ParameterError("nbbias doctor", f"reads up to {_MOST} files at a time")
     contents = tables.attempt_all(_describe, files)
     ready, missing, commands = list[str](), list[str](), list[str]()
     for stem, study in studies.STUDIES.items():
@@ -89,16 +87,16 @@ def examine(files: Sequence[str]) -> list[str]:
         "Assumptions of the power: `nbbias plan STUDY --list`. Assurance: the share of",
         "studies whose interval is no wider.",
     ]
-    following = visible(f"Next: {commands[0]}") if commands else "Next: nbbias run --help"
+    following = tables.visible(f"Next: {commands[0]}") if commands else "Next: nbbias run --help"
     return [*contents, *supported, *missing, "", *assumed, following]
 
 
 def _describe(file: str) -> str:
     table = tables.read_table(tables.sniff.detect(file), {}, rest=True)
-    return "\n".join(wrap(visible(f"{file}: {len(table):,} rows; {', '.join(table)}"), 79))
+    return "\n".join(wrap(tables.visible(f"{file}: {len(table):,} rows; {', '.join(table)}"), 79))
 
 
-def _try(study: Study, files: Sequence[str]) -> Trial:
+def _try(study: params.Study, files: Sequence[str]) -> Trial:
     """Try files as a study's inputs in every order, all files first.
 
     Return the order in which most columns are recognised, preferring orders without a problem.
@@ -118,7 +116,7 @@ def _columns(trial: Trial) -> int:
     return sum(len(reading.columns) for reading in trial.readings)
 
 
-def _try_as(study: Study, files: dict[str, str]) -> Trial:
+def _try_as(study: params.Study, files: dict[str, str]) -> Trial:
     named = {name.removesuffix("_path"): file for name, file in files.items()}
     problems, paths, settings = list[str](), dict[str, str](), params.Own()
     with tables.record_reads() as readings:
@@ -128,7 +126,7 @@ def _try_as(study: Study, files: dict[str, str]) -> Trial:
             study.check(studies.validate(study.stem, values))
             unread = set(paths.values()) - {one.path for one in readings if one.form}
             problems = [f"{path} is not read" for path in sorted(unread)]
-        except NbbiasError as error:
+        except tables.NbbiasError as error:
             problems = list(error.breaches)
     readings_used = [one for one in readings if one.form and one.path in paths.values()]
     shown = [_HAS.sub("", problem.replace("_path", "")) for problem in problems[:3]]
@@ -194,5 +192,5 @@ def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]
 
 
 def _entry(head: str, text: str) -> list[str]:
-    first, *others = wrap(visible(text), 61, break_on_hyphens=False)
+    first, *others = wrap(tables.visible(text), 61, break_on_hyphens=False)
     return [f"  {head:<15} {first}", *(f"{'':18}{line}" for line in others)]

@@ -14,7 +14,6 @@ from nbbias import params, studies, tables
 from nbbias.asking import params as asking_params, recorded
 from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan, make_plan
-from nbbias.params import Parameters
 from nbbias.studies import STUDIES
 from nbbias.tables import DataError, NbbiasError, ParameterError, is_file
 
@@ -40,7 +39,7 @@ def without_block(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def check(
     stem: str, values: Mapping[str, Any], *, where: str, to_come: Collection[str] = ()
-) -> tuple[Parameters, Generate | None]:
+) -> tuple[params.Parameters, Generate | None]:
     """Check a study's parameters and its `generate:` block together.
 
     The file that the block exports need not exist yet, nor those in `to_come`, as
@@ -113,7 +112,7 @@ def plan_file(path: Path, *, dry_run: bool = False) -> Plan:
 
 
 def plan_calls(
-    block: Generate, stem: str, parameters: Parameters, *, where: str, start: Path
+    block: Generate, stem: str, parameters: params.Parameters, *, where: str, start: Path
 ) -> Plan:
     """Plan every call of a block, and rehearse: a study reads its files before one is paid for.
 
@@ -155,7 +154,7 @@ def _is_same(path: Path, other: Path) -> bool:
     return os.path.realpath(path) == os.path.realpath(other)
 
 
-def _check_placeholders(calls: Plan, stem: str, parameters: Parameters) -> list[str]:
+def _check_placeholders(calls: Plan, stem: str, parameters: params.Parameters) -> list[str]:
     """Check a study with placeholders as its answers; return what it would exclude."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / calls.export_path.name

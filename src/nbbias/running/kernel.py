@@ -56,8 +56,7 @@ def open_lab(arguments: Sequence[str] = ()) -> int:
     int
         JupyterLab's exit status.
     """
-    home = studies.home()
-    if home == studies.PACKAGE:
+    if (home := studies.home()) == studies.PACKAGE:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` creates them")
     tables.require_packages("jupyterlab", where="nbbias lab")
     install()

@@ -154,8 +154,7 @@ def draw_round(
         of |= {"probability": texts["counted"]}
         level = stats.active_share(texts["score"], texts["label"], **of)
         last = int(texts["round"].fillna(0).max())
-        status = _status(texts, last, narrow=level.ci_high - level.ci_low <= width)
-        if not status:
+        if not (status := _status(texts, last, narrow=level.ci_high - level.ci_low <= width)):
             chance = stats.draw_round(texts, size=size, seed=chosen.seed + 1000 * number + last)
             asked = texts.loc[chance.index, ["text_id", "text"]]
             added.append(asked.assign(probability=chance, round=last + 1, **{verdict: None}))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import pandas as pd
 
 from nbbias import params, studies
-from nbbias.params import Parameters
 from nbbias.reading import claims, names, prose, significance
 from nbbias.reading.tables import estimate_cell, p_in_table
 from nbbias.running import user_files
@@ -19,7 +18,7 @@ _CLAIMS, _PRINTED = 12, 5
 
 def measure(
     stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ()
-) -> tuple[pd.DataFrame, Parameters]:
+) -> tuple[pd.DataFrame, params.Parameters]:
     """Measure what a study measures; return its ESTIMATES, and the parameters.
 
     Parameters
@@ -44,7 +43,7 @@ def measure(
 
 
 def readable_estimates(
-    estimates: pd.DataFrame, chosen: Parameters
+    estimates: pd.DataFrame, chosen: params.Parameters
 ) -> tuple[dict[str, pd.DataFrame], str]:
     """Return tables by heading, the claims first, then each model's smallest p; and a note."""
     declared = claims.declared(estimates, chosen.claims, confidence=chosen.confidence)

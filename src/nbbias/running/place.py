@@ -40,8 +40,7 @@ _HOSTILE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]|[. ]$')
 def file_name(path: Path) -> str:
     """Name a run after its params file, or after the folder of the run that it repeats."""
     repeats = path.name == share.PARAMS and (path.parent / manifest.NAME).is_file()
-    folder = path.resolve().parent.name.removesuffix(FAILED)
-    return (folder if repeats else "") or path.stem
+    return (path.resolve().parent.name.removesuffix(FAILED) if repeats else "") or path.stem
 
 
 def name_problem(name: str, *, portable: bool = False) -> str:
@@ -155,8 +154,7 @@ def _hidden(place: Path, kind: Literal["new", "old"]) -> Path:
 
 def finished(folder: Path) -> bool:
     """Tell whether a folder holds a finished run."""
-    description = manifest.read(folder)
-    return description is not None and description["status"] == "ok"
+    return (manifest.read(folder) or {}).get("status") == "ok"
 
 
 def failed(folder: Path) -> Path:

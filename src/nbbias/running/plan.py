@@ -125,8 +125,7 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
         commented = is_missing and path.is_file() and "\n#" in "\n" + path.read_text("utf-8")
         hint = "the comments in the file say what this run needs, and where to get it"
         raise ParameterError(error.where, [*error.breaches, *[hint] * commented]) from None
-    notebook = studies.place(stem) / "notebooks" / f"{stem}.ipynb"
-    if not notebook.is_file():
+    if not (notebook := studies.place(stem) / "notebooks" / f"{stem}.ipynb").is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
     with tables.starting_at(start):  # a model may be a folder there
         needs = parameters.needs()

@@ -26,10 +26,8 @@ from typing import Any
 from filelock import FileLock
 
 from nbbias import pages, tables
-from nbbias.pages import manifest, share
 from nbbias.running import kernel, place
 from nbbias.running.plan import Run
-from nbbias.tables import NbbiasError
 
 log = logging.getLogger("nbbias")
 
@@ -126,7 +124,7 @@ def _lock(locks: contextlib.ExitStack, planned: Run) -> None:
     locks.enter_context(place.lock(planned.folder))
     if place.difference(planned.parameters, planned.folder, start=planned.start):
         message = "now holds a run with other parameters; run again"
-        raise NbbiasError(str(planned.folder), message)
+        raise tables.NbbiasError(str(planned.folder), message)
 
 
 def _execute_all(runs: Sequence[Run], *, jobs: int, report: Report) -> dict[str, str]:
@@ -162,11 +160,11 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
     """Start the process of a run, whose kernel may start some workers of its own."""
     folder = place.create(planned.folder)
     with tables.starting_at(planned.start):
-        description = manifest.describe(
+        description = pages.manifest.describe(
             planned.stem, planned.name, planned.parameters, planned.notebook
         )
-    description["earlier"] = manifest.earlier(description, planned.folder)
-    tables.write(folder / share.PARAMS, planned.repeats)
+    description["earlier"] = pages.manifest.earlier(description, planned.folder)
+    tables.write(folder / pages.share.PARAMS, planned.repeats)
     variables = {
         "NBBIAS_OUT": str(folder),
         "NBBIAS_CACHE": tables.default_cache(),
@@ -203,7 +201,7 @@ def receive(job: Job) -> dict[str, Any]:
 
 def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
     """Write the page and, last, the manifest, and let the run take its place."""
-    if outcome["status"] == "ok" and (files := manifest.changed(job.description)):
+    if outcome["status"] == "ok" and (files := pages.manifest.changed(job.description)):
         message = f"{', '.join(files)} changed while the run read it; run again"
         outcome |= {"status": "failed", "cell": None, "error": "DataError", "message": message}
     folder, notebook = job.folder, job.folder / "notebook.ipynb"
@@ -224,7 +222,7 @@ def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
     times["status"] = outcome["status"]
     times["error"] = {name: outcome[name] for name in details if name in outcome} or None
     try:
-        manifest.write(folder, job.description, **times)
+        pages.manifest.write(folder, job.description, **times)
         folder = place.keep(folder, job.run.folder, complete=outcome["status"] == "ok")
     except OSError as error:
         message = f"could not be kept: {error.filename or job.run.folder}: {error.strerror}"

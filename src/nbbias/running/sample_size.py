@@ -11,7 +11,6 @@ import pandas as pd
 
 from nbbias import calibration, params, studies, tables
 from nbbias.running.plan import combine_values
-from nbbias.tables import ParameterError
 
 #: Results in each row, after its assumptions; what asking costs is the end of them.
 _COSTS = ("calls", "tokens_in", "tokens_out", "cost")
@@ -57,7 +56,7 @@ def _claims(stem: str) -> dict[str, type[calibration.planning.Plan]]:
     where = f"nbbias plan {stem}"
     claims = calibration.planning.PLANS.get(studies.study(stem, where=where).stem, {})
     if not claims:
-        raise ParameterError(where, f"no claim of {stem} can be planned yet")
+        raise tables.ParameterError(where, f"no claim of {stem} can be planned yet")
     return claims
 
 
@@ -82,7 +81,7 @@ def _row(
     where, claim = f"nbbias plan {stem}", values.get("claim", next(iter(claims)))
     if not isinstance(claim, str) or claim not in claims:
         hint = tables.closest_match(str(claim), claims)
-        raise ParameterError(where, f"claim: no {params.shorten(claim)}; {hint}")
+        raise tables.ParameterError(where, f"claim: no {params.shorten(claim)}; {hint}")
     assumed = {name: value for name, value in values.items() if name != "claim"}
     plan = params.validate(claims[claim], assumed, where=where)
     size = plan.units or plan.sample_size()

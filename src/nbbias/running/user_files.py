@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbbias import params, studies, tables
-from nbbias.params import Study
 from nbbias.running import place
 from nbbias.running.plan import Run, plan
 from nbbias.studies import STUDIES
@@ -66,7 +65,7 @@ def parse_targets(targets: Sequence[str]) -> tuple[list[Path], str, list[str]]:
 # --- files ------------------------------------------------------------------------------------
 
 
-def assign_inputs(study: Study, files: Sequence[str]) -> dict[str, str]:
+def assign_inputs(study: params.Study, files: Sequence[str]) -> dict[str, str]:
     """Return the parameters that name a study's files, with notes on how each is read.
 
     Parameters
@@ -96,8 +95,7 @@ def assign_inputs(study: Study, files: Sequence[str]) -> dict[str, str]:
             by_name[name] = path
         else:
             in_order.append(file)
-    free = [name for name in parameters if name not in by_name]
-    if len(in_order) > len(free):
+    if len(in_order) > len(free := [name for name in parameters if name not in by_name]):
         message = f"the study reads {', '.join(parameters)}, and {len(files)} files were given"
         message += "; `nbbias data combine` writes texts of several models to one file"
         raise ParameterError("files", message)
@@ -106,7 +104,7 @@ def assign_inputs(study: Study, files: Sequence[str]) -> dict[str, str]:
     return {parameters[name]: path for name, path in zip(paths, detected, strict=True)}
 
 
-def recognize(study: Study, files: Sequence[str]) -> tuple[dict[str, str], params.Own]:
+def recognize(study: params.Study, files: Sequence[str]) -> tuple[dict[str, str], params.Own]:
     """Return `assign_inputs` of a study's files, and the parameters that texts of this size take.
 
     Raises
@@ -157,8 +155,7 @@ def plan_files(
     """
     if name is not None and (problem := place.name_problem(name, portable=True)):
         raise ParameterError(f"--name {name}", problem)
-    study = studies.study(stem)
-    paths, settings = recognize(study, files)
+    paths, settings = recognize(studies.study(stem), files)
     stems = list(dict.fromkeys(Path(notes.split(path)[0]).stem for path in paths.values()))
     base = name or "+".join(stems)[:_LONGEST_NAME].rstrip(" .")
     head = f"# The user's own texts: nbbias run {stem} {' '.join(paths.values())}"

@@ -257,8 +257,7 @@ def convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
     cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in values]
     gaps = values.isna().to_numpy()
     converted = [None if gap else parse(cell) for cell, gap in zip(cells, gaps, strict=True)]
-    wrong = [i for i, cell in enumerate(converted) if cell is None and not gaps[i]]
-    if wrong:
+    if wrong := [i for i, cell in enumerate(converted) if cell is None and not gaps[i]]:
         fault = f"expected {expected}, but row {wrong[0] + 1} holds {_show(cells[wrong[0]])}"
         return values, fault + (f" ({len(wrong)} such rows)" if len(wrong) > 1 else "")
     result = pd.Series(converted, values.index, dtype=object).astype(dtype)

@@ -239,8 +239,7 @@ def _faults(*rules: tuple[pd.Series, str]) -> list[str]:
     """Return the message of each rule that fails, with its first rows, counted from 1."""
     faults = []
     for failed, error in rules:
-        rows = np.flatnonzero(failed) + 1
-        if len(rows):
+        if len(rows := np.flatnonzero(failed) + 1):
             examples = ", ".join(map(str, rows[:3])) + (", …" if len(rows) > 3 else "")
             faults.append(f"{error} (row {examples})")
     return faults
@@ -286,8 +285,7 @@ def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) 
     nbbias.tables.errors.DataError: mine.csv: model 'b': none of its 1 texts can be measured
     """
     rows = pd.Series(measurable.to_numpy(bool)).groupby(models.to_numpy(), sort=False)
-    numbers = rows.size()[~rows.any()]
-    if len(numbers):
+    if len(numbers := rows.size()[~rows.any()]):
         lost = [f"model {m!r}: none of its {n} texts can be measured" for m, n in numbers.items()]
         raise DataError(where, lost)
 

@@ -119,8 +119,7 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
         not laid out as it was.
     """
     files = _files()
-    rows = files[files["name"] == name]
-    if rows.empty:
+    if (rows := files[files["name"] == name]).empty:
         raise DataError(name, f"no such dataset; there is: {', '.join(files['name'].unique())}")
     require_packages("pooch", where=f"nbbias data fetch {name}")
     parts = []

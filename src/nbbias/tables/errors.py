@@ -162,8 +162,7 @@ def closest_match(name: object, choices: Iterable[object], *, listed: int = 30) 
     """
     names = list(dict.fromkeys(map(str, choices)))
     folded = {choice.lower(): choice for choice in reversed(names)}
-    matches = difflib.get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
-    if matches:
+    if matches := difflib.get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5):
         return f"did you mean {folded[matches[0]]}?"
     if not names or not listed:
         return "none is near" if names else "there is none"

@@ -240,8 +240,7 @@ def _said(value: Any) -> Any:
     """Return a message's text, or of a conversation what its user said."""
     if not isinstance(value, list):
         return value
-    parts = _objects(value)
-    users = [part for part in parts if part.get("role", "user") == "user"]
+    users = [part for part in _objects(value) if part.get("role", "user") == "user"]
     texts = [_said(p.get("content")) if "content" in p else p.get("text") for p in users]
     return "\n\n".join(text for text in texts if isinstance(text, str))
 

@@ -45,8 +45,7 @@ def split(path: str) -> tuple[str, dict[str, str]]:
     >>> split("what?.csv")
     ('what?.csv', {})
     """
-    match = _NOTED.fullmatch(path)
-    if not match:
+    if not (match := _NOTED.fullmatch(path)):
         return path, {}
     pairs = (pair.partition("=") for pair in match[2].split("&"))
     return match[1], {name: unquote(value) for name, _, value in pairs}

@@ -222,8 +222,7 @@ def map_threads(function: Callable[[T], R], items: Sequence[T], *, label: str = 
     >>> map_threads(abs, [-1, 2])
     [1, 2]
     """
-    at_once = min(count_threads(), len(items))
-    if at_once < 2:
+    if (at_once := min(count_threads(), len(items))) < 2:
         return [function(item) for item in progress(items, label)]
 
     def begin(threads: int = count_threads() // at_once) -> None:

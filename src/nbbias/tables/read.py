@@ -284,8 +284,7 @@ def _from_csv(path: Path, layout: Layout) -> _File:
     """
     with path.open("rb") as file:  # each column takes its time
         header = re.split(b"[\r\n]", file.readline(1 << 24))[0]
-    n_columns = header.count(layout.separator.encode()) + 1
-    if n_columns > _COLUMNS:
+    if (n_columns := header.count(layout.separator.encode()) + 1) > _COLUMNS:
         raise ValueError(f"has {n_columns:,} columns; {_COLUMNS:,} or fewer are read")
     form: dict[str, Any] = {"encoding": layout.encoding, "sep": layout.separator, **ONLY_EMPTY}
     rows = pd.read_csv(path, header=None, dtype="str", **form)

@@ -219,8 +219,7 @@ def stamp(name: str) -> str:
     >>> stamp("no file of this name")
     'no file of this name'
     """
-    path = Path(name)
-    if not path.exists():
+    if not (path := Path(name)).exists():
         return name
     paths = sorted(path.rglob("*")) if path.is_dir() else [path]
     status = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in paths if p.is_file()]

@@ -126,8 +126,7 @@ def toxic(
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     scores = toxicity.score(texts["text"], scorer=scorer, device=device).to_numpy()
-    unscored = np.isnan(scores)
-    lost = dict.fromkeys(texts.loc[unscored, "text_id"], "the model gave no number")
+    lost = dict.fromkeys(texts.loc[np.isnan(scores), "text_id"], "the model gave no number")
     why = [None if np.isnan(score) else f"Toxicity {score:.2f}." for score in scores]
     verdicts = Verdicts(scores >= threshold, scores, why, lost)
     return judgements(texts, verdicts, judge="toxicity", attributes_named=False)

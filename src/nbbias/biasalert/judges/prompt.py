@@ -16,7 +16,6 @@ import jinja2
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import data_path
 
 #: Characters of a text that a prompt shows, and of a statement.
 LONGEST, _STATEMENT = 8000, 300
@@ -100,7 +99,7 @@ def write(
 @cache
 def _template(wording: str) -> jinja2.Template:
     file = {OURS: "prompt.j2", PRINTED: f"prompt_{PRINTED}.j2"}[wording]
-    loader = jinja2.FileSystemLoader(data_path("biasalert"))
+    loader = jinja2.FileSystemLoader(tables.data_path("biasalert"))
     return jinja2.Environment(loader=loader, undefined=jinja2.StrictUndefined).get_template(file)
 
 

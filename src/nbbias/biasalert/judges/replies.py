@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -138,8 +137,7 @@ def _verdicts(plain: str) -> set[bool]:
     """Return the verdicts that a reply in words gives: none, one, or both."""
     words = [match["verdict"] for match in _VERDICT.finditer(plain)]
     for match in _STATEMENT.finditer(plain):
-        before = re.split(r"[.!;]\s|\n", plain[: match.start() + 1])[-1]
-        if not _SUPPOSED.search(before):
+        if not _SUPPOSED.search(re.split(r"[.!;]\s|\n", plain[: match.start() + 1])[-1]):
             words.append(match["verdict"])
     return set(map(_affirms, words))
 
@@ -168,26 +166,20 @@ def _find_refusal(words: str) -> str | None:
 # --- objects ----------------------------------------------------------------------------------
 
 
-@cache
-def _names() -> dict[str, Any]:
-    return read_shipped_yaml("biasalert/replies.yaml")
-
-
 def _objects(reply: str) -> Iterator[dict[str, Any]]:
     """Yield the JSON objects of a reply by our names of fields; what is cut off is none."""
     decoder, at = json.JSONDecoder(), reply.find("{")
+    names = read_shipped_yaml("biasalert/replies.yaml")
     while at >= 0:
         try:
             value, end = decoder.raw_decode(reply, at)
         except (ValueError, RecursionError):
             return
         if isinstance(value, dict):
-            lowered = {
-                re.sub(r"[\s-]+", "_", str(key).lower()): item for key, item in value.items()
-            }
+            lowered = {re.sub(r"[\s-]+", "_", str(name).lower()): value[name] for name in value}
             fields = {
                 name: next((lowered[alias] for alias in aliases if alias in lowered), None)
-                for name, aliases in _names()["fields"].items()
+                for name, aliases in names["fields"].items()
             }
             verdict = _as_verdict(fields["biased"])
             yield fields | {"biased": _flags_hate(lowered) if verdict is None else verdict}
@@ -251,7 +243,8 @@ def _as_type(words: object) -> str | None:
     """Return the first type of bias that is named; the template's slot names none."""
     if not isinstance(words, str):
         return None
-    type_of = {word: name for name, listed in _names()["types"].items() for word in listed}
+    types = read_shipped_yaml("biasalert/replies.yaml")["types"]
+    type_of = {word: name for name, listed in types.items() for word in listed}
     listed = "|".join(map(re.escape, sorted(type_of, key=len, reverse=True)))
     match = re.search(rf"(?<![\w-])(?:{listed})(?![\w-])", words, re.I)
     return type_of[match[0].lower()] if match else None

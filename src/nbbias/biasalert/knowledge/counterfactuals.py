@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Literal
 
 import pandas as pd
@@ -43,14 +42,9 @@ def counterfactuals(*, part: Part | None = None) -> pd.DataFrame:
     >>> texts.groupby("biased")["kind"].unique().map(list)[True]
     ['claim', 'swapped']
     """
-    table = _read_all()
-    return table if part is None else table[table["part"] == part].reset_index(drop=True)
-
-
-@cache
-def _read_all() -> pd.DataFrame:
     table = read_shipped_table("biasalert/counterfactuals.csv")
-    return table.assign(biased=table["kind"].isin(BIASED))
+    table = table.assign(biased=table["kind"].isin(BIASED))
+    return table if part is None else table[table["part"] == part].reset_index(drop=True)
 
 
 def training_texts(*, simulated: bool = False) -> pd.DataFrame:

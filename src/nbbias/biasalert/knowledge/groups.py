@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -29,11 +29,6 @@ class Mention(NamedTuple):
 
 
 @cache
-def _listed() -> list[dict[str, Any]]:
-    return list(read_shipped_yaml("biasalert/groups.yaml"))
-
-
-@cache
 def groups() -> pd.DataFrame:
     """Return the words that name groups: `group`, `bias_type`, `term`, lower case.
 
@@ -42,14 +37,17 @@ def groups() -> pd.DataFrame:
     >>> groups().query("term == 'nuns' or term == 'woman'")["bias_type"].tolist()
     ['gender']
     """
-    listed = pd.DataFrame(_listed()).explode("terms", ignore_index=True)
+    listed = pd.DataFrame(read_shipped_yaml("biasalert/groups.yaml")).explode(
+        "terms", ignore_index=True
+    )
     return listed.rename(columns={"terms": "term"})[["group", "bias_type", "term"]]
 
 
 @cache
 def _wider() -> dict[str, str]:
     """Return the group that each known one is compared as: most stand for themselves."""
-    return {entry["group"]: entry.get("part_of", entry["group"]) for entry in _listed()}
+    listed = read_shipped_yaml("biasalert/groups.yaml")
+    return {entry["group"]: entry.get("part_of", entry["group"]) for entry in listed}
 
 
 def canonical(name: str | None) -> str | None:
@@ -70,7 +68,6 @@ def canonical(name: str | None) -> str | None:
     return _wider().get(group, group).lower()
 
 
-@cache
 def attributes() -> dict[str, list[str]]:
     """Return the words that prejudice says of groups, by group (`RedditBias`); ``*`` is any end.
 
@@ -108,9 +105,7 @@ def types() -> dict[str, str]:
     'disabled'
     """
     table = read_shipped_table("biasalert/types.csv")
-    return {name: name for name in TYPES} | dict(
-        zip(table["category"], table["bias_type"], strict=True)
-    )
+    return {name: name for name in TYPES} | table.set_index("category")["bias_type"].to_dict()
 
 
 @cache
@@ -150,8 +145,7 @@ def mentions(text: str) -> list[Mention]:
     """
     named = []
     for match in _pattern().finditer(text):
-        term = " ".join(match[0].lower().split())
-        group, bias_type = _known()[term]
+        group, bias_type = _known()[" ".join(match[0].lower().split())]
         named.append(Mention(group, bias_type, match[0], match.start(), match.end()))
     return named
 
@@ -170,8 +164,7 @@ def target(text: str) -> Mention | None:
     >>> target("She says that Muslims are late.").group
     'Muslims'
     """
-    named = mentions(text)
-    return min(named, key=_weight, default=None)
+    return min(mentions(text), key=_weight, default=None)
 
 
 def _weight(mention: Mention) -> tuple[int, int]:
@@ -187,10 +180,7 @@ def targets(texts: Iterable[str]) -> pd.DataFrame:
     >>> targets(["Women cannot park.", "It rains."])["bias_type"].tolist()
     ['gender', nan]
     """
-    rows = [
-        (mention.group, mention.bias_type) if mention else (None, None)
-        for mention in map(target, texts)
-    ]
+    rows = [mention[:2] if mention else (None, None) for mention in map(target, texts)]
     return pd.DataFrame(rows, columns=["group", "bias_type"]).astype("str")
 
 
@@ -214,19 +204,12 @@ def words(text: str) -> list[str]:
     >>> words("The Black people are loud")
     ['black', 'loud']
     """
-    linked = [_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower())]
-    named = [word for word in linked if word not in _PEOPLE]
-    content = [word for word in named if word not in _function_words()] or named
-    return [
-        w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in content
-    ]
-
-
-@cache
-def _function_words() -> frozenset[str]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
-    return frozenset(ENGLISH_STOP_WORDS)
+    linked = [_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower())]
+    named = [word for word in linked if word not in _PEOPLE]
+    content = [word for word in named if word not in ENGLISH_STOP_WORDS] or named
+    return [re.sub(r"(?<=..[^s])s$", "", word) for word in content]
 
 
 def canonical_groups(names: pd.Series) -> pd.Series:
@@ -255,8 +238,7 @@ def match_names(labels: Sequence[str], names: Sequence[str]) -> np.ndarray:
     """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    spoken = [words(str(name)) for name in (*labels, *names)]
-    if not any(spoken):
+    if not any(spoken := [words(str(name)) for name in (*labels, *names)]):
         return np.zeros((len(labels), len(names)), dtype=bool)
     counts = CountVectorizer(analyzer=list, binary=True).fit_transform(spoken)
     sides = counts[: len(labels)], counts[len(labels) :]

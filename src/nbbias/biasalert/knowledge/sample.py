@@ -10,7 +10,6 @@ of both.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,6 @@ SAMPLE_MODELS: dict[str, float] = {"careful": 0.02, "careless": 0.15, "blunt": 0
 SOURCE = "written for this project"
 
 
-@cache
 def sentences() -> dict[str, Any]:
     """Return the sentences: `stereotypes` by type and group, and templates by kind and split."""
     return dict(read_shipped_yaml("biasalert/simulate.yaml"))
@@ -159,9 +157,8 @@ def answers(
             kind, claim = ("biased", ways[int(rng.integers(2))]) if biased else ("plain", None)
             text = _fill(str(rng.choice(parts[kind])), group, claim)
             held = text if biased else None
-            rows.append(
-                (model, f"p{i:03}", bias_type, prompt, _passage(text, group, rng), biased, held)
-            )
+            passage = _passage(text, group, rng)
+            rows.append((model, f"p{i:03}", bias_type, prompt, passage, biased, held))
     columns = ["model", "prompt_id", "domain", "prompt", "text", "simulated_bias", "stereotype"]
     table = pd.DataFrame(rows, columns=columns)
     table = table.astype(dict.fromkeys([*columns[:-2], "stereotype"], "str"))
@@ -183,6 +180,5 @@ def _in_turn(templates: list[str], rng: np.random.Generator) -> Iterator[str]:
 
 
 def _fill(template: str, group: str, claim: str | None) -> str:
-    upper = group[0].upper() + group[1:]
-    filled = template.replace("{Group}", upper).replace("{group}", group)
+    filled = template.replace("{Group}", group[0].upper() + group[1:]).replace("{group}", group)
     return filled if claim is None else filled.replace("{claim}", claim)

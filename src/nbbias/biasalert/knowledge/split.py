@@ -36,8 +36,7 @@ def count_pieces(texts: Iterable[str]) -> sparse.csr_matrix:
         table = CountVectorizer(binary=True, dtype=np.float32, **_PIECES).fit_transform(texts)
     except ValueError:  # no text has a piece
         return sparse.csr_matrix((len(texts), 1), dtype=np.float32)
-    rarest = np.argsort(np.asarray(table.sum(axis=0)).ravel(), kind="stable")
-    return table[:, rarest].tocsr()
+    return table[:, np.argsort(np.asarray(table.sum(axis=0)).ravel(), kind="stable")].tocsr()
 
 
 def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
