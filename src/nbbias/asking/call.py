@@ -37,9 +37,8 @@ class Failure(Exception):  # noqa: N818
     def __init__(self, message: str, meaning: Meaning, wait: float | None = None) -> None:
         self.meaning: Meaning = meaning
         self.wait = wait or 0.0
-        super().__init__(
-            params.redact(" ".join(replace_surrogates(message).split()))[:_ERROR_LENGTH]
-        )
+        message = params.redact(" ".join(replace_surrogates(message).split()))
+        super().__init__(message[:_ERROR_LENGTH])
 
 
 class Answer(NamedTuple):

@@ -89,11 +89,9 @@ def check_export(plan: Plan) -> None:
     """
     path = plan.export_path
     if unique := set(read_unfiled(plan)["key"]) - set(plan.calls["key"]):
-        raise tables.DataError(
-            str(path),
-            f"holds {len(unique):,} answers that are neither of this plan nor in "
-            f"{plan.store_path}, and would be lost; name another export_path, or their store",
-        )
+        held = f"holds {len(unique):,} answers that are neither of this plan nor in "
+        hint = "and would be lost; name another export_path, or their store"
+        raise tables.DataError(str(path), f"{held}{plan.store_path}, {hint}")
     if reason := tables.unwritable(Path(os.path.realpath(path)).parent):
         raise tables.DataError(str(path), f"cannot be written: {reason}")
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.biasalert.detection import INFERENCE, match_verdicts, tabulate
-
-Row = dict[str, Any]
+from nbbias.biasalert.detection import INFERENCE, Row, match_verdicts, tabulate
 
 NO_PROBABILITY = "the judge gives no probabilities"
 

@@ -10,19 +10,16 @@ names should not move a judge.
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats
-from nbbias.biasalert.detection import score_judgements, tabulate
+from nbbias.biasalert.detection import Row, score_judgements, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import read_shipped_table
 from nbbias.text import lexicons, substitution
-
-Row = dict[str, Any]
 
 MEASURE = "checks"
 

@@ -18,8 +18,7 @@ nbbias.tables.errors.ContractError: mine: the table: a verdict and the outcome '
 
 from __future__ import annotations
 
-from nbbias.tables import Contract
-from nbbias.tables.contracts import Check, Values, fields
+from nbbias.tables.contracts import Check, Contract, Values, fields
 
 #: The seven types of bias of Fan et al. 2024, section 3.1, and age.
 TYPES = ("orientation", "gender", "social", "race", "religion", "disabled", "culture", "age")

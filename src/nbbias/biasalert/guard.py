@@ -262,11 +262,9 @@ def estimates(
     # What stands behind a comma is a variant of a judge, not another one.
     judges = guarded["judge"].str.partition(",")[0].str.strip().str.lower()
     if judges.eq(labelled_by.partition(",")[0].strip().lower()).any():
-        raise DataError(
-            "guarded",
-            f"labels by {labelled_by} would let the guard judge itself; have people label, or a "
-            "judge on another model",
-        )
+        hint = "have people label, or a judge on another model"
+        problem = f"labels by {labelled_by} would let the guard judge itself; {hint}"
+        raise DataError("guarded", problem)
     rows: list[dict[str, Any]] = []
     for model, table in guarded.groupby("model", sort=False):
         used = table["instrument"].iloc[0] if "instrument" in table else "guard"

@@ -6,17 +6,13 @@ both, or neither; its recall on `sent_more` alone would not show that.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from scipy.stats import binom
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import require_one_row, score_judgements, tabulate
+from nbbias.biasalert.detection import Row, require_one_row, score_judgements, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
-
-Row = dict[str, Any]
 
 MEASURE = "pairs"
 

@@ -200,9 +200,8 @@ def wide(
     stars = np.where(significance.is_significant(rows), " *", "").astype(object)
     cells = [estimate_cell(names.scaled(row)) for row in shown] + stars
     texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
-    table = rows.assign(cell=cells, **texts).pivot_table(
-        "cell", keys, columns, aggfunc="first", sort=False
-    )
+    named = rows.assign(cell=cells, **texts)
+    table = named.pivot_table("cell", keys, columns, aggfunc="first", sort=False)
     whole = Table(table.reset_index(), **_words(*words))
     labels = {str(name): _in_words(columns, name) for name in table} | {**(whole.labels or {})}
     note = f"{whole.note or ''} N = {count_range(rows['n'])} {of}.".strip()
@@ -324,10 +323,8 @@ def results_html(results: tuple[Any, ...]) -> str:
     listed = [f"{name} ({len(rows):,})" for name, rows in named.items() if rows is not None]
     title = f"{len(shown)} of {len(estimates):,} estimates, by p value"
     labels = [names.label(row, shown) for row in shown.to_dict("records")]
-    table = labelled(
-        shown, labels, title=title, note=f"Tables, with their rows: {', '.join(listed)}."
-    )
-    return str(show(table).data)
+    note = f"Tables, with their rows: {', '.join(listed)}."
+    return str(show(labelled(shown, labels, title=title, note=note)).data)
 
 
 def table_html(table: Table) -> str:

@@ -126,10 +126,8 @@ def _name_inputs(study: Study, path: str, columns: dict[str, str], export: str) 
             raise ParameterError("--prompts", message + "name a table with a column reference")
         originals = {name: columns[of] for name, of in _ARTICLE.items() if of in columns}
         answers = {"prompt": "", **({"source": "group"} if group else {})}
-        return {
-            "originals_path": notes.add(path, originals),
-            "generations_path": notes.add(export, answers),
-        }
+        generations = notes.add(export, answers)
+        return {"originals_path": notes.add(path, originals), "generations_path": generations}
     if "answers_path" not in study.inputs:
         raise ParameterError("--study", f"{study.stem} measures no answers")
     if not (columns or study.prompts):

@@ -273,18 +273,11 @@ def execute(
     path = str(target).replace("{", "{{").replace("}", "}}")
     # `disable=None`: no bar where stderr is no terminal.
     progress = {"desc": tables.visible(label), "position": bar, "leave": False, "disable": None}
+    how = {"kernel_name": kernel.NAME, "language": "python", "progress_bar": progress}
     outcome: dict[str, Any] = {"status": "ok"}
     try:
         tables.write(target, without_cells(source, skipped_tags))
-        papermill.execute_notebook(
-            path,
-            path,
-            parameters=values,
-            kernel_name=kernel.NAME,
-            language="python",
-            start_timeout=120,
-            progress_bar=progress,
-        )
+        papermill.execute_notebook(path, path, values, start_timeout=120, **how)
     except BaseException as error:  # the runner must hear of every end
         outcome = _failure(error)
     with contextlib.suppress(BrokenPipeError):  # the runner may be gone itself

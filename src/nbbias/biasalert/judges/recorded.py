@@ -82,11 +82,7 @@ def read_judgements(
     replies = replies.rename(columns={column: "raw", key: "prompt_id"})
     rows = texts[["text_id", "text"]].merge(asked.drop(columns="prompt", errors="ignore"), "left")
     rows = rows.merge(replies, on="prompt_id", how="left").assign(judge=name, knowledge=knowledge)
-    return _judgements(rows)
-
-
-def _judgements(rows: pd.DataFrame) -> pd.DataFrame:
-    """Read every reply once, and say of each text without a verdict why."""
+    # Every reply is read once; of each text without a verdict it is said why.
     distinct = rows["raw"].dropna().drop_duplicates()
     verdicts = judge_replies.read(distinct.set_axis(distinct)).reindex(rows["raw"])
     verdicts = verdicts.astype({"biased": object}).set_axis(rows.index)

@@ -139,12 +139,8 @@ def _verdicts(plain: str) -> set[bool]:
     for match in _STATEMENT.finditer(plain):
         if not _SUPPOSED.search(re.split(r"[.!;]\s|\n", plain[: match.start() + 1])[-1]):
             words.append(match["verdict"])
-    return set(map(_affirms, words))
-
-
-def _affirms(words: str) -> bool:
-    denials = re.findall(r"\b(?:no|not|false)\b|n['’]t|\b(?:un|non-?)biased", words.lower())
-    return len(denials) % 2 == 0
+    denials = re.compile(r"\b(?:no|not|false)\b|n['’]t|\b(?:un|non-?)biased")
+    return {len(denials.findall(word.lower())) % 2 == 0 for word in words}
 
 
 def _find_refusal(words: str) -> str | None:
