@@ -644,8 +644,7 @@ _DEFECT = (
 
 def _refuse_usage(error: Any) -> NoReturn:
     """Print a mistake in arguments as other mistakes; without any argument, the help."""
-    message = error.format_message()
-    if message.startswith("Usage:"):
+    if (message := error.format_message()).startswith("Usage:"):
         _note(message)
         sys.exit(2)
     command = error.ctx.command_path if error.ctx else "nbbias"

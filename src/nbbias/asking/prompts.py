@@ -117,8 +117,7 @@ def check_prompts(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     DataError, ContractError
         There is no `prompt_id` or `prompt`, no prompt, a blank one, or an id occurs twice.
     """
-    table = table.reset_index(drop=True)
-    if table.empty:
+    if (table := table.reset_index(drop=True)).empty:
         raise DataError(where, "holds no prompt: every one is blank")
     return tables.check(table, tables.PROMPTS, where=where)
 

@@ -134,12 +134,10 @@ def record(connection: sqlite3.Connection, *answers: Mapping[str, Any]) -> int:
     values = ", ".join(f":{name}" for name in COLUMNS)
     updates = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[1:])
     rows = [{name: answer.get(name) for name in COLUMNS} for answer in answers]
+    insert = f"INSERT INTO answers ({', '.join(COLUMNS)}) VALUES ({values}) ON CONFLICT (key) "
+    insert += f"DO UPDATE SET {updates} WHERE answers.status <> 'answered'"
     with connection:
-        return connection.executemany(
-            f"INSERT INTO answers ({', '.join(COLUMNS)}) VALUES ({values}) "
-            f"ON CONFLICT (key) DO UPDATE SET {updates} WHERE answers.status <> 'answered'",
-            rows,
-        ).rowcount
+        return connection.executemany(insert, rows).rowcount
 
 
 def read_statuses(path: Path) -> dict[str, str]:

@@ -40,8 +40,7 @@ def show_examples(plan: Plan, console: Terminal) -> None:
         console.print(str(row.prompt_id))
         for message in json.loads(str(row.messages)):
             text = message["content"]
-            text = text if len(text) <= _WIDTH else f"{text[:_WIDTH]} …"
-            console.print(f"  {message['role']}: {text}")
+            console.print(f"  {message['role']}: {text[:_WIDTH]}{' …' * (len(text) > _WIDTH)}")
 
 
 def complete(

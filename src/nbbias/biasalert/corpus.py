@@ -321,8 +321,7 @@ def read_labels(
         A label is of no answer here, no answer has one, or a text has two by one annotator.
     """
     if human_path != NONE:
-        labels = read_table(human_path, _LABELS)
-        labels = labels.fillna({"annotator": levels.UNNAMED})
+        labels = read_table(human_path, _LABELS).fillna({"annotator": levels.UNNAMED})
         # Sheets have hashes; in tables an apostrophe stands before a formula.
         written = {form: i for i in answers["text_id"] for form in (f"'{i}", hash_text(i))}
         labels["text_id"] = labels["text_id"].map(lambda i: written.get(i, i))

@@ -223,9 +223,8 @@ def lead(
         errors = errors.sort_values("statistic").assign(instrument="challenge sentences")
         compared = compared[compared["judge"].str.startswith(f"{judge} − ")]
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
-        kinds = _kinds(checked, judge)
         row["scores"] = _scores(others)
-        sentences = _of_judge(row, compared, errors, more=kinds["more"])
+        sentences = _of_judge(row, compared, errors, more=_kinds(checked, judge)["more"])
         technical = _estimates(leading, unit="texts", null="Verdicts permuted over texts")
         technical += _estimates(errors, unit="sentences", null="")
         numbers = pd.concat([leading, errors])

@@ -35,8 +35,7 @@ def write(folders: Sequence[Path], target: Path) -> Path:
     NbbiasError
         There are fewer than two folders, one holds no finished run, or their studies differ.
     """
-    folders = list(dict.fromkeys(folders))
-    if len(folders) < 2:
+    if len(folders := list(dict.fromkeys(folders))) < 2:
         raise NbbiasError("compare", "needs the folders of two runs or more")
     read = [changes.read(folder) for folder in folders]
     if len(study := {str(run.manifest["study"]) for run in read}) > 1:

@@ -91,8 +91,7 @@ def write(out: Path) -> Path:
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
     values: dict[str, Any] = {"scripts": [script], "cards": cards, "samples": made}
     values |= {"headline": headline, "plain": escape.without_markdown}
-    values |= page.assets(script, images=_IMAGES)
-    html = templates.render("runs.html.j2", **values)
+    html = templates.render("runs.html.j2", **values, **page.assets(script, images=_IMAGES))
     return tables.write(out / "index.html", page.finished(html))
 
 

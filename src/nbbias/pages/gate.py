@@ -105,9 +105,9 @@ def gate(
     is_worse = stats.is_significant(table["p_adjusted"], 1 - spent)
     is_not = stats.is_significant(table["p_not_worse"], confidence)
     table["verdict"] = np.select([is_worse, is_not], ["worse", "not worse"], "cannot tell")
-    power = 1 - (1 - POWER) / len(table)  # so that all claims together have it
-    design = {"alpha": alpha, "power": power}
-    table["text"] = [_describe(row, first, second, **design) for row in table.to_dict("records")]
+    # All claims together have the power.
+    design = {"alpha": alpha, "power": 1 - (1 - POWER) / len(table)}
+    table["text"] = [_describe(row, first, second, design) for row in table.to_dict("records")]
     order = table["verdict"].map(list(STATUS).index).sort_values(kind="stable").index
     table = table.loc[order].reset_index(drop=True)
     verdict = table["verdict"].iloc[0]
@@ -194,9 +194,7 @@ def _test(row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[
 # --- for readers --------------------------------------------------------------------------------
 
 
-def _describe(
-    row: Row, first: changes.Run, second: changes.Run, *, alpha: float, power: float
-) -> str:
+def _describe(row: Row, first: changes.Run, second: changes.Run, design: Row) -> str:
     """Return of one claim what changed, against which margin, and its p value or the reason."""
     units, worse = second.study.called, second.study.worse[row["statistic"]]
     if row["n"] < 2:
@@ -210,7 +208,7 @@ def _describe(
         end = f"{p_value(row['p_adjusted'])} (Holm)"
     elif row["verdict"] == "cannot tell" and not row["reason"]:
         pair = changes.pair_units(first, second, row["key"]).dropna()
-        design: Any = {"worse": worse, "margin": row["margin"], "alpha": alpha, "power": power}
+        design = {**design, "worse": worse, "margin": row["margin"]}
         end = f"too few {units} to estimate how many would suffice"
         if needed := stats.noninferiority_n(pair, **design):
             enough = prose.round_up(max(needed, row["n"] + 1))

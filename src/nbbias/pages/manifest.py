@@ -92,8 +92,7 @@ def earlier(description: Mapping[str, Any], folder: Path) -> list[dict[str, Any]
     data = _digests(description)
     analyses: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.parent.glob(f"*/{NAME}")) if data else []:
-        other = read(path.parent) or {}
-        if _digests(other) == data and "analysis_sha256" in other:
+        if _digests(other := read(path.parent) or {}) == data and "analysis_sha256" in other:
             ours, theirs = description["parameters"], other["parameters"]
             differs = sorted(k for k in {*ours, *theirs} if ours.get(k) != theirs.get(k))
             entry = {key: other[key] for key in ("run", "started", "analysis_sha256")}
@@ -162,8 +161,7 @@ def read(folder: Path) -> dict[str, Any] | None:
     Of a run whose manifest, or whose estimates, cannot be read, it is one that says so: its
     `status` is ``"unreadable"`` and its `error` why.
     """
-    path = folder / NAME
-    if not os.path.lexists(path):
+    if not os.path.lexists(path := folder / NAME):
         return None
     damaged = NAME
     try:
@@ -185,7 +183,6 @@ def read(folder: Path) -> dict[str, Any] | None:
 
 def read_finished(folder: Path) -> dict[str, Any]:
     """Return the manifest of a finished run, or refuse the folder."""
-    content = read(folder)
-    if content is None or content["status"] != "ok":
+    if (content := read(folder)) is None or content["status"] != "ok":
         raise NbbiasError(str(folder), "holds no finished run; `nbbias list` shows those that are")
     return content

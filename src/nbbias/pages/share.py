@@ -125,9 +125,7 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
         raise tables.NbbiasError(str(folder), "another run took its place meanwhile; try again")
     # What says where relative paths start is of this machine, too.
     public = {name: value for name, value in content.items() if name != "start"}
-    public = params.walk(
-        public, lambda _, leaf, __: names.get(leaf, leaf) if isinstance(leaf, str) else leaf
-    )
+    public = params.walk(public, lambda _, leaf, __: names.get(str(leaf), leaf))
     files[manifest.NAME] = (json.dumps(public, indent=2, ensure_ascii=False) + "\n").encode()
     files[PARAMS] = yaml_of(public["study"], public.get("parameters", {})).encode()
     return files
@@ -142,8 +140,7 @@ def _file_names(content: Mapping[str, Any]) -> dict[str, str]:
     paths = [entry["path"] for entry in data.values()]
 
     def collect(name: str, leaf: Any, _: Any) -> None:
-        text = str(leaf)
-        if _LOCAL.match(text) or (name in data and not text.startswith("$")):
+        if _LOCAL.match(text := str(leaf)) or (name in data and not text.startswith("$")):
             paths.append(text)
 
     params.walk(content.get("parameters", {}), collect)

@@ -108,8 +108,7 @@ def watch(runs: Path, anchors: Path | None = None, *, margin: float | None = Non
         ]
         verdict = _verdict([row["of"] for row in tested if row["reached"]])
         rows += [row | {"verdict": verdict} for row in tested]
-    table = pd.DataFrame(rows)
-    if not table["n"].any():
+    if not (table := pd.DataFrame(rows))["n"].any():
         raise NbbiasError(str(anchors or runs), f"the runs have no {last.study.called} in common")
     drifted = table[table["reached"] > 0]
     verdict = _verdict(drifted["of"].unique())
@@ -145,8 +144,7 @@ def _read(folder: Path) -> tuple[list[changes.Run], dict[str, list[str]]]:
     found = sorted({*folder.glob(f"*/{manifest.NAME}"), *folder.glob(f"*/*/{manifest.NAME}")})
     places = [path.parent for path in found if not path.parent.name.startswith(".")]
     whole = [p for p in places if (manifest.read(p) or {}).get("status") == "ok"]
-    whole = [place for place in whole if not place.name.endswith(FAILED)]
-    if len(whole) < 2:
+    if len(whole := [place for place in whole if not place.name.endswith(FAILED)]) < 2:
         problem = "holds fewer than two finished runs; each is compared with those before it"
         raise NbbiasError(str(folder), problem)
     runs = sorted(map(changes.read, whole), key=lambda run: str(run.manifest["started"]))
@@ -176,8 +174,7 @@ def _anchors(folder: Path, last: changes.Run, labels: Sequence[str]) -> list[cha
 
 def _claims(run: changes.Run, *, where: str) -> tuple[pd.DataFrame, list[str]]:
     """Return the declared claims, or else the main estimates, and the names of those left out."""
-    rows = run.declared
-    if rows.empty:
+    if (rows := run.declared).empty:
         main = studies.main_estimates()[["study", "measure", "statistic"]]
         rows = run.estimates.merge(main, on=["study", "measure", "statistic"])
         rows = rows[~significance.is_mirrored(rows)].assign(smallest_effect=np.nan)
@@ -270,8 +267,7 @@ def write(result: Watch, target: Path) -> Path:
     n_claims = result.rows["name"].nunique()
     values |= {"threshold": _evidence(result.threshold), "n_claims": n_claims}
     alpha = n_claims / 10**result.threshold
-    values["alpha"] = f"{alpha:.2g}"
-    values["anchored"] = result.rows["of"].eq("judge").any()
+    values |= {"alpha": f"{alpha:.2g}", "anchored": result.rows["of"].eq("judge").any()}
     labels = {"change": f"change [{1 - alpha:.0%} CI]"}
     values["table"] = table_html(Table(_readable(result), "", labels=labels))
     html = templates.render("watch.html.j2", **page.assets(), **values)

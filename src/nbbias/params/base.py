@@ -40,8 +40,7 @@ def suggest_path(path: str) -> str:
     >>> suggest_path("nowhere.csv")
     ''
     """
-    start = os.environ.get(tables.START)
-    if not start or not tables.is_file(Path(path)):
+    if not (start := os.environ.get(tables.START)) or not tables.is_file(Path(path)):
         return datasets.advise(path)
     right = tables.written_from(path, start=Path.cwd(), to=Path(start))
     return f" (paths start at the folder of the params file; of the one here, write {right})"
@@ -230,8 +229,7 @@ class Study(NamedTuple):
         Raises one NbbiasError for all that makes a run impossible; returns sentences on what is
         excluded.
         """
-        notes: list[str] = self._function("check")(chosen)
-        return notes
+        return list(self._function("check")(chosen))
 
     def measure(self, **parameters: Any) -> Any:
         """Run the study without a notebook: texts and parameters in, a NamedTuple of tables out."""

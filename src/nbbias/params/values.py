@@ -150,8 +150,7 @@ def map_paths(
         is_path = isinstance(value, str) and value not in {tables.SAMPLE, NONE} and kind
         return change(name, value, kind) if is_path else value
 
-    changed: dict[str, Any] = walk(values, change_path, schema=model.model_json_schema())
-    return changed
+    return dict(walk(values, change_path, schema=model.model_json_schema()))
 
 
 def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[str]:

@@ -371,9 +371,7 @@ def families(rows: pd.DataFrame) -> list[pd.DataFrame]:
     return [part for _, part in rows.groupby(keys, sort=False, dropna=False)]
 
 
-def summarize(
-    parts: Parts, *, reference: str, unit: str = "articles", simulated: Sequence[str] = ()
-) -> tuple[str, ...]:
+def summarize(parts: Parts, *, reference: str, simulated: Sequence[str] = ()) -> tuple[str, ...]:
     """Say in up to four sentences what is significant, what is not, and what was detectable.
 
     Parameters
@@ -382,8 +380,6 @@ def summarize(
         Of `families`, the most important first.
     reference
         What is compared with, as Markdown, such as ``"in the human articles"``.
-    unit
-        What N counts.
     simulated
         Of `missed`: stands in the place of what was detectable.
 
@@ -396,7 +392,7 @@ def summarize(
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    said = _clauses(sides, reference=reference, unit=unit)
+    said = _clauses(sides, reference=reference, unit="articles")
     sentences, last = said[:_CLAUSES], said[_CLAUSES:]
     tested = [part for part in parts if len(significance.valid_tests(part))]
     untested = [part for part in parts if significance.valid_tests(part).empty]
@@ -407,7 +403,7 @@ def summarize(
         never = whole[significance.never_significant(whole)]
         few = n if n == 1 or (len(never) and never["n"].max() == n) else 0
         reason = commonest_reason(never if few and len(never) else whole)
-        values = {"reference": Markup(reference), "reason": reason, "unit": unit}
+        values = {"reference": Markup(reference), "reason": reason, "unit": "articles"}
         nothing = render("claims.nothing_measured", **values, few=few)
         sentences, last = [nothing], [render("claims.nothing_follows")]
     elif untested and not simulated:

@@ -187,8 +187,7 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     spread = half / t.ppf((1 + tested["confidence"]) / 2, np.inf)
     error = stats.standard_errors(tested.assign(df=df)).mask(permuted, spread.where(spread > 0))
     sides = 2 - tested["test"].eq(ONE_SIDED)
-    quantiles = t.ppf(1 - alpha / sides, df) + t.ppf(POWER, df)
-    effects = error * quantiles
+    effects = error * (t.ppf(1 - alpha / sides, df) + t.ppf(POWER, df))
     most = pd.Series([names.unit(row).maximum for row in tested.to_dict("records")], tested.index)
     if "nominal" in rows:  # a rate less its nominal level cannot exceed what is left above it
         most = most.fillna(np.inf).clip(upper=(1 - tested["nominal"]).fillna(np.inf))

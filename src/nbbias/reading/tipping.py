@@ -115,9 +115,8 @@ def _recall(
     """Return how many more of the group's words the list misses on the side with fewer."""
     table, sides = count_words(row, scores)
     point = stats.recall_tipping_point(table[:, :2], table[:, 2:], confidence=confidence)
-    changed = row["statistic"] == _SHARES[1]
     side, other = sides if row["estimate"] < 0 else sides[::-1]
-    if accuracy is None or changed:
+    if accuracy is None or row["statistic"] == _SHARES[1]:
         return "recall", side, point
     key = {"of": "group words", "statistic": "recall", "bias": row["bias"], "group": row["group"]}
     recalls = accuracy[(accuracy[[*key]] == pd.Series(key)).all(axis=1)].set_index("side")

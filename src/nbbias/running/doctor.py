@@ -71,8 +71,7 @@ def examine(files: Sequence[str]) -> list[str]:
     contents = tables.attempt_all(_describe, files)
     ready, missing, commands = list[str](), list[str](), list[str]()
     for stem, study in studies.STUDIES.items():
-        trial = _try(study, files) if study.inputs else None
-        if trial and trial.problems:
+        if (trial := _try(study, files) if study.inputs else None) and trial.problems:
             missing += _entry(stem, "; ".join(trial.problems))
         elif trial:
             commands.append(_command(stem, trial))

@@ -26,8 +26,7 @@ def suites() -> dict[str, Callable[[str], pd.DataFrame]]:
 def moved(stem: str, values: Mapping[str, Any], *, start: Path, to: Path) -> dict[str, Any]:
     """Return a study's values and its `generate:` block, as `params.relocate` does."""
     result = params.relocate(studies.study(stem).parameters, values, start=start, to=to)
-    block = result.get("generate")
-    if isinstance(block, Mapping):
+    if isinstance(block := result.get("generate"), Mapping):
         result["generate"] = params.relocate(Generate, block, start=start, to=to)
     return result
 

@@ -188,8 +188,7 @@ def describe_progress(sheet: pd.DataFrame) -> str:
 
 def readable(accuracy: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy, or the shares, that the labels show so far, for a printed table."""
-    by_round = "status" in accuracy
-    if not by_round:
+    if not (by_round := "status" in accuracy):
         accuracy = accuracy[accuracy["estimate"].notna() & (accuracy["side"] == "both")]
     table = accuracy.rename(columns={"cell": "model", "n": "labels"})
     share = f"share ({100 * table['confidence'].max():.4g}% CI)"

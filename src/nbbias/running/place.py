@@ -184,8 +184,7 @@ def keep(made: Path, folder: Path, *, complete: bool) -> Path:
 
 def _recover(place: Path) -> None:
     """Bring a replaced run back if none took its place, else what is the user's of it."""
-    old = _hidden(place, "old")
-    if old.is_dir() and not place.exists():
+    if (old := _hidden(place, "old")).is_dir() and not place.exists():
         old.rename(place)
     elif old.is_dir():
         for path in sorted(old.iterdir()):
@@ -197,8 +196,7 @@ def _recover(place: Path) -> None:
 def _clear(folder: Path) -> None:
     """Remove a run from a folder, first its manifest, and the folder if nothing else is there."""
     for name in _WRITTEN:
-        path = folder / name
-        if path.is_dir() and not path.is_symlink():
+        if (path := folder / name).is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)

@@ -143,14 +143,12 @@ def others_write(folder: Path) -> str:
     """
     if os.name != "posix":
         return ""
-    status = folder.stat()
-    if status.st_uid != os.geteuid():
+    if (status := folder.stat()).st_uid != os.geteuid():
         return "it belongs to another user"
     if status.st_mode & 0o022:
         return f"others can write to it (chmod go-w {folder})"
     for above in folder.resolve().parents:
-        mode = above.stat().st_mode
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        if (mode := above.stat().st_mode) & stat.S_IWOTH and not mode & stat.S_ISVTX:
             return f"others can write to {above}, above it (chmod o-w {above})"
     return ""
 

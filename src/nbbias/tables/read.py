@@ -208,8 +208,7 @@ def parse_json(content: str) -> Any:
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    value = dict(pairs)
-    if len(value) < len(pairs):
+    if len(value := dict(pairs)) < len(pairs):
         ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
         raise ValueError(f"the name {name!r} occurs twice in one object")
     return value
@@ -248,8 +247,7 @@ def _from_parquet(path: Path, _: Layout) -> _File:
             return pd.DataFrame(index=range(1))  # such names are refused
         batches, n_bytes = [], 0
         with pq.ParquetFile(path, read_dictionary=repeated) as file:
-            n_rows = file.metadata.num_rows
-            if n_rows == 0 or not wanted:
+            if (n_rows := file.metadata.num_rows) == 0 or not wanted:
                 return pd.DataFrame(columns=wanted, index=range(n_rows))
             for batch in file.iter_batches(columns=wanted):
                 n_bytes += sum(map(_decoded_bytes, batch.columns))

@@ -42,8 +42,7 @@ def detect(path: str) -> str:
     True
     """
     file, written = find_file(path), notes.split(path)[1]
-    suffix = file.suffix.lower()
-    if suffix in {".parquet", ".eval"}:
+    if (suffix := file.suffix.lower()) in {".parquet", ".eval"}:
         return path
     detected = {}
     encoding = written.get("encoding") or detect_encoding(file)
@@ -73,8 +72,7 @@ def find_file(path: str) -> Path:
     nbbias.tables.errors.DataError: nowhere.csv: no such file (looked for ...nowhere.csv)
     """
     bare = notes.split(path)[0]
-    file = resolve(bare)
-    if not is_file(file):
+    if not is_file(file := resolve(bare)):
         if os.path.lexists(file):
             raise DataError(bare, "is not a regular file (a folder, a pipe, or a link to nothing)")
         near = difflib.get_close_matches(bare, list_neighbours(bare, SUFFIXES), n=1, cutoff=0.5)

@@ -56,8 +56,7 @@ def default_cache() -> str:
     >>> isinstance(default_cache(), str)
     True
     """
-    name = os.environ.get("NBBIAS_CACHE")
-    if not name:
+    if not (name := os.environ.get("NBBIAS_CACHE")):
         base = user_cache_path("nbbias")
         name = str(base / "stages") if base.is_absolute() else "off"  # of a user without a home
     if name != "off" and Path(name).is_dir():

@@ -60,8 +60,7 @@ def read_knowledge(
         return from_labelled(labelled[labelled["split"] == "train"])
     if path == SAMPLE:
         return build(sample.knowledge(), source=sample.SOURCE)
-    table = read_table(path, _FILE)
-    if "targetStereotype" in table:
+    if "targetStereotype" in (table := read_table(path, _FILE)):
         require_columns(table, _SBIC, where=path)
         return from_sbic(table)
     if "statement" not in table:  # named with what is there instead
