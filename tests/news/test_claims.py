@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import stats, tables
+from nbbias import stats
 from nbbias.news import claims, corpus, measured, sample, words
 from nbbias.news.explore import lexicon
 from tests.build import GENDER, row_of, word_estimates
@@ -95,8 +95,8 @@ def test_a_family_is_a_measure_and_statistic_over_all_biases_and_mirror_images_c
         }
         for group, value in p.items()
     ]
-    parts = [tables.estimates_and_units(of, study="news_bias") for of in (rows[:2], rows[2:])]
-    found = claims.combine(parts, families=["share_difference"]).estimates.set_index("group")
+    found = claims.tested(rows, ["share_difference"], confidence=0.95).estimates
+    found = found.set_index("group")
     # Four tests: .01 x 4, .02 x 3, .03 x 2, .5.
     expected = {"female": 0.04, "male": 0.04, "White": 0.06, "Black": 0.06, "Asian": 0.5}
     assert found["p_adjusted"].to_dict() == pytest.approx(expected)

@@ -133,7 +133,7 @@ def test_permuted_tone_is_the_mean_of_every_split_whatever_the_group() -> None:
     exact = every_split(h, o, largest)
     measured = {"column": ["sentiment_textblob"], "measure": "sentiment", "instrument": "i"}
     scored = scoring.Scored(pd.DataFrame(), pd.DataFrame(measured))
-    distance = tone.distance(None, [scored])
+    distance = tone.distance(None, scored)
     drawn = replicates.permute([Article([h], [o])], distance, SETTINGS)
     assert np.nanmean(drawn) == pytest.approx(np.nanmean(exact), abs=0.01)
     np.testing.assert_allclose(np.unique(drawn.round(9)), np.unique(exact.round(9)))

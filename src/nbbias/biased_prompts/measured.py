@@ -210,12 +210,13 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     lexicon = texts.read.lexicon
     named = refusing.headline_groups(texts.originals, lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)
-    levels = news.measured.measure_levels(texts, chosen, study=refusing.STUDY)
+    levels = news.measured.measure_levels(texts, chosen)
     compared = compare.compare(list(levels.values()), chosen.focus, **settings)
     no_topics = pd.DataFrame(columns=["topic"]) if texts.number else None
     swaps = refusals.swap_effects(lexicon)
     return Results(
-        **news.claims.combine_levels(levels) | news.claims.combine([rates, compared])._asdict(),
+        **news.claims.combine_levels(levels, study=refusing.STUDY)
+        | news.claims.combine([rates, compared])._asdict(),
         prompts_flagged=prompts_flagged,
         coverage=news.corpus.coverage(texts.read),
         refusals_swapped=stats.estimate_swap_effects(swaps, confidence=chosen.confidence),

@@ -361,27 +361,30 @@ def first_instrument(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["instrument"] == first]
 
 
-def combine(parts: Sequence[Estimated], *, families: Sequence[str] = ()) -> Estimated:
-    """Put results below each other; the statistics of `families` are tested.
+def combine(parts: Sequence[Estimated]) -> Estimated:
+    """Put results below each other."""
+    return Estimated(*(pd.concat(of, ignore_index=True) for of in zip(*parts, strict=True)))
+
+
+def tested(rows: Sequence[Row], families: Sequence[str], *, confidence: float) -> Estimated:
+    """Return ESTIMATES, with the values behind them; the statistics of `families` are tested.
 
     A family, corrected by Holm's method, is one measure and statistic over all biases, cells,
     groups and instruments of the table. Of two groups whose differences mirror each other one is
     tested, and its p stands for both.
     """
-    table = pd.concat([part.estimates for part in parts], ignore_index=True)
+    table, units = tables.estimates_and_units(rows, study="news_bias", confidence=confidence)
     for statistic in families:
         mirror = "group" if statistic in MIRRORED else None
         where = {"statistic": statistic}
         table = stats.adjust(table, family=["measure"], where=where, mirror=mirror)
-    units = [part.units for part in parts if len(part.units)]
-    units = units or [tables.estimates_and_units([], study="").units]
-    return Estimated(table, pd.concat(units, ignore_index=True))
+    return Estimated(table, units)
 
 
-def combine_levels(levels: Mapping[str, Level]) -> dict[str, Any]:
+def combine_levels(levels: Mapping[str, Level], *, study: str = "news_bias") -> dict[str, Any]:
     """Return the tables of all levels, by the names under which a run saves them."""
     parts = {
-        name: [getattr(level, name) for level in levels.values()]
+        name: [getattr(level, name).assign(study=study) for level in levels.values()]
         for name in ("estimates", "units", "chance")
     }
     parts["losses"] = [level.losses.assign(measure=name) for name, level in levels.items()]

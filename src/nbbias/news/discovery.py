@@ -124,12 +124,11 @@ def estimate(
             for one in chosen:
                 key = dict(zip(CELL, values, strict=True)) | {"bias": bias, "group": one.group}
                 key |= {"statistic": FAMILIES[one.name == DIRECTION], "dimension": one.name}
+                key["measure"] = "discovery"
                 row = confirm(one.second, confidence=confidence)
                 rows.append(key | row | {"instrument": instruments[one.name == DIRECTION]})
                 shown += [key | of for of in _quoted(one, sentences, cell, sign=row["estimate"])]
-    common: dict[str, Any] = {"measure": "discovery", "confidence": confidence}
-    found = tables.estimates_and_units(rows, study="news_bias", **common)
-    result = claims.combine([found], families=FAMILIES)
+    result = claims.tested(rows, FAMILIES, confidence=confidence)
     keys = [*CELL, "bias", "group", "statistic", "dimension", "side", *SENTENCE]
     return result, pd.DataFrame(shown, columns=keys)
 

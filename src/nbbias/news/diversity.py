@@ -12,7 +12,6 @@ are of the same articles, so that topics, numbers and lengths of texts are equal
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -75,17 +74,15 @@ def estimate(
     cut = [cut_pair(*read.texts[ids]) for ids in pairs[[*SIDES.values()]].to_numpy()]
     sides = [embeddings.embed(side, model=model, device=device) for side in zip(*cut, strict=True)]
     vectors = [pd.DataFrame(side, pairs.index) for side in sides]
-    common: dict[str, Any] = {"study": "news_bias", "measure": "diversity"}
-    common |= {"instrument": embeddings.instrument(model), "confidence": confidence}
-    parts = []
+    claim = {"measure": "diversity", "instrument": embeddings.instrument(model)}
+    rows: list[Row] = []
     for bias, of_bias in words.pair_scores(read).groupby("bias", sort=False):
         groups = lexicons.groups(read.lexicon, str(bias))
-        rows: list[Row] = []
-        for key, units in claims.cells(of_bias, None):
+        for cell, units in claims.cells(of_bias, None):
             values = _values(units[units["reason"].isna()], groups, vectors)
+            key = cell | claim | {"bias": bias}
             rows += [key | row for row in _rows(values, groups, confidence=confidence)]
-        parts.append(tables.estimates_and_units(rows, bias=bias, **common))
-    return claims.combine(parts, families=FAMILIES)
+    return claims.tested(rows, FAMILIES, confidence=confidence)
 
 
 def _values(

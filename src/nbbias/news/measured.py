@@ -320,11 +320,10 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     return Results(**found | claims.combine(parts)._asdict())
 
 
-def measure_levels(whole: Corpus, chosen: News, *, study: str = "news_bias") -> dict[str, Level]:
+def measure_levels(whole: Corpus, chosen: News) -> dict[str, Level]:
     """Measure the levels that parameters ask for, by name; too few texts have no topics."""
     inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
-    common: dict[str, Any] = {"inference": inference, "study": study}
-    common["second_texts"] = whole.second_texts
+    common: dict[str, Any] = {"inference": inference, "second_texts": whole.second_texts}
     levels = {}
     if "word" in chosen.levels:
         levels["word"] = words.level(whole.read, **common)

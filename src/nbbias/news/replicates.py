@@ -149,8 +149,7 @@ def references(
                     null["p_value"] = np.nan
                 test = f"{kind}, {len(values)} articles"
                 rows.append(key | null | {"reference": "replicate", "test": test})
-    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
-    table = tables.chance(rows, study=study, confidence=confidence)
+    table = tables.chance(rows, study="news_bias", confidence=confidence)
     return stats.adjust(table, family=["measure"], where={"reference": "replicate"})
 
 

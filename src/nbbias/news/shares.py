@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables
+from nbbias import stats
 from nbbias.news import claims
 from nbbias.news.claims import Pooling, Row
 from nbbias.tables import Estimated
@@ -42,7 +42,6 @@ def estimate(
     pooling: Callable[[Sequence[str]], Pooling],
     lexicon: pd.DataFrame,
     inference: stats.InferenceSettings,
-    study: str = "news_bias",
 ) -> Estimated:
     """Estimate differences of shares by source, model and prompt, for every bias.
 
@@ -56,8 +55,6 @@ def estimate(
         The lists behind the scores.
     inference
         Level of the intervals and of the null's ranges; permutations and their start.
-    study
-        Whose table this is.
 
     Returns
     -------
@@ -80,20 +77,15 @@ def estimate(
           paper counts; Wilson interval. ``prejudice_extent``: mean change in just those pairs.
           Null: answers and originals exchanged (`news.claims.prejudice`).
     """
-    parts = []
-    for bias, subset in scores.groupby("bias", sort=False):
-        groups = lexicons.groups(lexicon, str(bias))
-        rows: list[Row] = []
-        for key, units in claims.cells(subset, pooling(groups)):
-            rows += [key | row for row in _estimate_cell(units, groups, inference)]
-        instrument = subset["instrument"].iloc[0]
+    rows: list[Row] = []
+    for (measure, bias), subset in scores.groupby(["measure", "bias"], sort=False):
+        groups, instrument = lexicons.groups(lexicon, str(bias)), subset["instrument"].iloc[0]
         if "seed" in subset:
             instrument += fits_named(subset["seed"].nunique())
-        common = {"measure": subset["measure"].iloc[0], "bias": bias, "instrument": instrument}
-        parts.append(
-            tables.estimates_and_units(rows, study=study, confidence=inference.confidence, **common)
-        )
-    return claims.combine(parts, families=FAMILIES)
+        claim = {"measure": measure, "bias": bias, "instrument": instrument}
+        for cell, units in claims.cells(subset, pooling(groups)):
+            rows += [cell | claim | row for row in _estimate_cell(units, groups, inference)]
+    return claims.tested(rows, FAMILIES, confidence=inference.confidence)
 
 
 def fits_named(fits: int) -> str:
@@ -122,12 +114,8 @@ def _estimate_cell(
         original = answer = change.notna()
         if "seed" not in units:  # words: an original without the group has no less to give
             original, answer = (claims.values(units, f"{s}_{group}").to_numpy() > 0 for s in "oh")
-        rows += claims.prejudice(
-            change.where(original),
-            group=group,
-            exchanged=-change.where(answer),
-            inference=inference,
-        )
+        sides = change.where(original), -change.where(answer)
+        rows += claims.prejudice(sides[0], group=group, exchanged=sides[1], inference=inference)
     rows = [row | ({"reason": why} if nothing else {}) for row in rows]
     if "omission" in units:
         rows += omissions(units, groups, confidence=confidence)

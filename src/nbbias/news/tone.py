@@ -55,7 +55,6 @@ def level(
     scored: Scored,
     *,
     inference: stats.InferenceSettings,
-    study: str = "news_bias",
     second_texts: Read | None = None,
     scored_second: Scored | None = None,
 ) -> Level:
@@ -67,8 +66,6 @@ def level(
         What `news.annotate` and `score` returned.
     inference
         Level of the intervals, permutations behind each null value, and their seed.
-    study
-        Whose tables these are.
     second_texts, scored_second
         Further human texts on the same stories, read and scored: what `news.annotate` made of
         `news.second_texts`, and `score` of that.
@@ -92,15 +89,10 @@ def level(
     True
     """
     scores = pair_scores(read, scored)
-    result = estimates(scores, read, scored, inference=inference, study=study)
-    both = [scored] if scored_second is None else [scored, _alike(scored_second, scored)]
+    result = estimates(scores, read, scored, inference=inference)
+    how = distance(read, scored, scored_second)
     references = replicates.references(
-        result.estimates,
-        scores,
-        read,
-        distance(read, both),
-        second_texts=second_texts,
-        inference=inference,
+        result.estimates, scores, read, how, second_texts=second_texts, inference=inference
     )
     return claims.level(scores, result, references)
 
@@ -217,12 +209,7 @@ def _shifts(sides: Mapping[str, pd.DataFrame], groups: int) -> list[np.ndarray]:
 
 
 def estimates(
-    scores: pd.DataFrame,
-    read: Read,
-    scored: Scored,
-    *,
-    inference: stats.InferenceSettings,
-    study: str = "news_bias",
+    scores: pd.DataFrame, read: Read, scored: Scored, *, inference: stats.InferenceSettings
 ) -> Estimated:
     """Estimate sentence-level bias, by source, model and prompt, bias and instrument.
 
@@ -234,8 +221,6 @@ def estimates(
         What the scores were made from.
     inference
         Level of the intervals and of the null's ranges; permutations and their start.
-    study
-        Whose table this is.
 
     Returns
     -------
@@ -266,22 +251,19 @@ def estimates(
         interval and no test; ``difference_beyond_neutral`` counts the group's own sentences, since
         a shift of the neutral ones moves every article.
     """
-    parts = []
+    rows: list[Row] = []
     kinds = scored.measured.set_index("instrument").to_dict("index")
     for (bias, instrument), of_kind in scores.groupby(["bias", "instrument"], sort=False):
         groups, kind = lexicons.groups(read.lexicon, bias), kinds[instrument]
-        rows: list[Row] = []
+        claim = {"measure": kind["measure"], "bias": bias, "instrument": instrument}
         spreads = {}
         if kind["measure"] == "sentiment" and not kind["column"].endswith(MASKED):
             spreads = neutral_spreads(read, scored, kind["column"], inference.confidence)
-        for key, units in claims.cells(of_kind, POOLING):
-            rows += [key | row for row in _cell(units, groups, kind, inference)]
-            if spread := spreads.get(tuple(key.values())):
-                rows.append(key | {"statistic": SPREAD, "null": 1.0} | spread.row())
-        common = {"study": study, "bias": bias, "confidence": inference.confidence}
-        common |= {"measure": kind["measure"], "instrument": instrument}
-        parts.append(tables.estimates_and_units(rows, **common))
-    return claims.combine(parts, families=FAMILIES)
+        for cell, units in claims.cells(of_kind, POOLING):
+            rows += [cell | claim | row for row in _cell(units, groups, kind, inference)]
+            if spread := spreads.get(tuple(cell.values())):
+                rows.append(cell | claim | {"statistic": SPREAD, "null": 1.0} | spread.row())
+    return claims.tested(rows, FAMILIES, confidence=inference.confidence)
 
 
 def neutral_spreads(
@@ -319,6 +301,8 @@ def _cell(
     inference: stats.InferenceSettings,
 ) -> list[Row]:
     reach, confidence = _REACH[kind["measure"]], inference.confidence
+    how: Row = {"inference": inference, "reach": reach}
+    how["worse"] = claims.WORSE.get(kind["measure"], -1)
     units = units.set_index("article_id")
     counted = units.select_dtypes("number").where(units["reason"].isna())
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
@@ -337,8 +321,8 @@ def _cell(
             swap = f"swap_{ALONE if _SHIFTS[statistic] else ''}{group}"
             parts = {"": (values, own_change)}
             if swap in counted and not kind["column"].endswith(MASKED):
-                both = (stats.decompose(part, counted[swap]) for part in (values, own_change))
-                shifts, changes = both
+                both = values, own_change
+                shifts, changes = (stats.decompose(part, counted[swap]) for part in both)
                 parts = {name: (shift, changes[name]) for name, shift in shifts.items()}
             for name, (part, change) in parts.items():
                 result = stats.one_sample(part, confidence=confidence, bounds=(-end, end))
@@ -354,14 +338,7 @@ def _cell(
                 row |= {} if name else {"values": values}
                 rows.append(result.row() | row)
         change = counted[[f"difference_{group}"]].astype(float)
-        rows += claims.prejudice(
-            change,
-            group=group,
-            inference=inference,
-            exchanged=-change,
-            worse=claims.WORSE.get(kind["measure"], -1),
-            reach=reach,
-        )
+        rows += claims.prejudice(change, group=group, exchanged=-change, **how)
     return rows
 
 
@@ -431,23 +408,20 @@ def agreement(scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float
     means = wide.groupby(level=list(CELL)).mean()
     means = means.where(wide.groupby(level=list(CELL)).count() >= FEWEST)
     articles = index.groupby(["source", "article_id"]).ngroup()
+    by_article = {"clusters": articles, "strata": cells}
+    models = means.index.get_level_values("model").to_numpy()
+    by_model = {"clusters": models, "fewest": _FEWEST_MODELS}
+    levels = zip(CORRELATED, (wide, means.rank()), (by_article, by_model), strict=True)
     parts = [
-        stats.multitrait_multimethod(wide, clusters=articles, strata=cells, confidence=confidence),
-        stats.multitrait_multimethod(
-            means.rank(),
-            clusters=means.index.get_level_values("model").to_numpy(),
-            confidence=confidence,
-            fewest=_FEWEST_MODELS,
-        ),
+        stats.multitrait_multimethod(of, confidence=confidence, **how).assign(dimension=level)
+        for level, of, how in levels
     ]
-    named = [part.assign(dimension=of) for of, part in zip(CORRELATED, parts, strict=True)]
-    rows = pd.concat(named, ignore_index=True)
+    rows = pd.concat(parts, ignore_index=True)
     keys = wide.columns.to_frame(index=False).rename(columns=_KEYS)[[*_KEYS.values()]]
     first, second = (keys.reindex(rows.pop(end)).set_axis(rows.index) for end in _ENDS)
     first["instrument"] = first["instrument"].fillna(", ".join(keys["instrument"].unique()))
-    common: dict[str, Any] = {"study": "news_bias", "measure": "sentiment"}
-    common["confidence"] = confidence
-    result = tables.estimates(pd.concat([rows, first], axis=1).to_dict("records"), **common)
+    records = pd.concat([rows, first], axis=1).assign(measure="sentiment").to_dict("records")
+    result = tables.estimates(records, study="news_bias", confidence=confidence)
     result = stats.adjust(result, family=["dimension"])
     return result.assign(**second.add_prefix("second_").reset_index(drop=True))
 
@@ -469,47 +443,36 @@ def _alone_by_measure(scores: pd.DataFrame) -> pd.DataFrame:
 _REACH = {"sentiment": 2.0, "toxicity": 1.0}
 
 
-def distance(read: Read, scored: Sequence[Scored]) -> replicates.Distance:
+def distance(read: Read, scored: Scored, second: Scored | None = None) -> replicates.Distance:
     """Return how tone measures distances of texts by their sentences.
 
     Parameters
     ----------
     read
         The corpus whose word lists say which groups there are.
-    scored
+    scored, second
         Its sentences' scores and, where there are further human texts, those of theirs.
     """
-    measured = scored[0].measured
+    measured, names = scored.measured, scored.measured["column"].tolist()
 
     def texts(corpus: Read, bias: str) -> replicates.Texts:
-        scores = scored[0 if corpus is read else -1].sentences
-        return _texts(corpus, scores, measured["column"], bias)
+        """Return every text's sentences with a group, in order: its number, then the scores."""
+        scores = scored.sentences if second is None or corpus is read else second.sentences
+        # Further texts may have no descriptors to be masked.
+        unmasked = {name: scores[name.removesuffix(MASKED)] for name in {*names} - {*scores}}
+        groups, of_bias = lexicons.groups(corpus.lexicon, bias), corpus.sentences["bias"] == bias
+        rows = corpus.sentences[of_bias & (corpus.sentences["group"] != NEUTRAL)]
+        table = rows.merge(scores.assign(**unmasked), on=SENTENCE)
+        table = table.sort_values(SENTENCE, kind="stable")
+        number = pd.Index(groups).get_indexer(table["group"])
+        whole = np.column_stack([number, table[names]]).astype(float)
+        ids, starts = np.unique(table["text_id"], return_index=True)
+        return dict(zip(ids, np.split(whole, starts[1:]), strict=True)) if len(ids) else {}
 
     columns = measured[["measure", "instrument"]].assign(reach=measured["measure"].map(_REACH))
     return replicates.Distance(
         texts, compare, _permute, columns.to_dict("records"), pooled=False, fewest=FEWEST
     )
-
-
-def _texts(
-    read: Read, scores: pd.DataFrame, columns: Sequence[str], bias: str
-) -> dict[Any, np.ndarray]:
-    """Return every text's sentences with a group, in order: its number, then the scores."""
-    groups = lexicons.groups(read.lexicon, bias)
-    rows = read.sentences[(read.sentences["bias"] == bias) & (read.sentences["group"] != NEUTRAL)]
-    table = rows.merge(scores, on=SENTENCE).sort_values(SENTENCE, kind="stable")
-    number = pd.Index(groups).get_indexer(table["group"])
-    whole = np.column_stack([number, table[list(columns)]]).astype(float)
-    texts, starts = np.unique(table["text_id"], return_index=True)
-    return dict(zip(texts, np.split(whole, starts[1:]), strict=True)) if len(texts) else {}
-
-
-def _alike(second_texts: Scored, scored: Scored) -> Scored:
-    """Give second texts the columns of the others: they may have no descriptors to be masked."""
-    table = second_texts.sentences
-    missing = [name for name in scored.measured["column"] if name not in table]
-    columns = {name: table[name.removesuffix(MASKED)] for name in missing}
-    return Scored(table.assign(**columns), scored.measured)
 
 
 def compare(base: np.ndarray, text: np.ndarray, reference: np.ndarray) -> np.ndarray:

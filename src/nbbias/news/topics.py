@@ -33,7 +33,6 @@ def level(
     fitted: Fitted,
     *,
     inference: stats.InferenceSettings,
-    study: str = "news_bias",
     second_texts: Read | None = None,
 ) -> Level:
     """Measure the topics of a corpus: scores, losses, estimates and their null values.
@@ -44,8 +43,6 @@ def level(
         What `news.annotate` and `news.fits.fit` returned.
     inference
         Level of the intervals and of the null's ranges; permutations and their start.
-    study
-        Whose tables these are.
     second_texts
         Further human texts on the same stories: what `news.annotate` made of `news.second_texts`.
 
@@ -68,9 +65,8 @@ def level(
     ['permutation']
     """
     scores = pair_scores(read, fitted)
-    result = shares.estimate(
-        scores, pooling=lambda _: POOLING, lexicon=read.lexicon, inference=inference, study=study
-    )
+    settings = {"lexicon": read.lexicon, "inference": inference}
+    result = shares.estimate(scores, pooling=lambda _: POOLING, **settings)
     further = second_texts and pair_scores(second_texts, _of_texts(fitted, second_texts))
     references = replicated(
         result.estimates, scores, further, lexicon=read.lexicon, confidence=inference.confidence
@@ -240,7 +236,6 @@ def replicated(
         `p_adjusted` Holm's over all cells and biases.
     """
     biases = estimates[estimates["statistic"] == "bias"].set_index(["bias", *CELL])
-    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
     rows: list[Row] = []
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
@@ -255,7 +250,7 @@ def replicated(
             level = replicates.exceed(row["estimate"], beyond, reach=1)
             rows.append(key | {"bias": bias} | named | level)
     common = {"measure": "document", "statistic": "bias", "reference": "replicate"}
-    return stats.adjust(tables.chance(rows, study=study, confidence=confidence, **common))
+    return stats.adjust(tables.chance(rows, study="news_bias", confidence=confidence, **common))
 
 
 def _beyond_replicates(

@@ -27,11 +27,7 @@ NO_WORDS = "no group words"
 
 
 def level(
-    read: Read,
-    *,
-    inference: stats.InferenceSettings,
-    study: str = "news_bias",
-    second_texts: Read | None = None,
+    read: Read, *, inference: stats.InferenceSettings, second_texts: Read | None = None
 ) -> Level:
     """Measure the words of a corpus: scores, losses, estimates and what chance gives.
 
@@ -41,8 +37,6 @@ def level(
         What `news.annotate` returned.
     inference
         Level of the intervals, permutations behind each null value, and their seed.
-    study
-        Whose tables these are.
     second_texts
         Further human texts on the same stories: what `news.annotate` made of `news.second_texts`.
 
@@ -66,9 +60,7 @@ def level(
     ['permutation']
     """
     scores = pair_scores(read)
-    result = shares.estimate(
-        scores, pooling=pooling, lexicon=read.lexicon, inference=inference, study=study
-    )
+    result = shares.estimate(scores, pooling=pooling, lexicon=read.lexicon, inference=inference)
     references = replicates.references(
         result.estimates, scores, read, DISTANCE, second_texts=second_texts, inference=inference
     )
