@@ -8,7 +8,7 @@ the difference on the articles answered under both.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -94,62 +94,18 @@ def compare(
     True
     """
     prompts = (neutral, biased)
-    rows = [
-        row
-        for level in levels
-        for cell in _cells(level.scores, groups, prompts)
-        for row in _compare_articles(cell, prompts, confidence)
-    ]
+    rows: list[Row] = []
+    for level in levels:
+        for values, subset in level.scores.groupby(_CELL, sort=False):
+            key = dict(zip(_CELL, values, strict=True))
+            key["group"] = groups[key["bias"]]
+            rows += _compare_articles(key, subset, prompts, confidence)
     result = tables.estimates_and_units(rows, study=STUDY, confidence=confidence)
     family, where = ["measure", "statistic"], {"statistic": TESTED}
     table = stats.adjust(result.estimates, family=family, where=where)
     for level in levels:
         table = tables.with_chance(table, level.chance)
     return result._replace(estimates=table)
-
-
-class Articles(NamedTuple):
-    """The articles of one cell and group under each prompt, by fits of topics.
-
-    There is one column where nothing is fitted.
-
-    Attributes
-    ----------
-    key
-        The cell and the group, as in ESTIMATES.
-    difference, change
-        The group's difference from the original: of all measured articles, and of those that count
-        for prejudice.
-    swap
-        What scorer bias adds to it; None where not measured.
-    """
-
-    key: Row
-    difference: dict[str, pd.DataFrame]
-    change: dict[str, pd.DataFrame]
-    swap: dict[str, pd.DataFrame] | None
-
-
-def _cells(
-    scores: pd.DataFrame, groups: Mapping[str, str], prompts: tuple[str, str]
-) -> Iterator[Articles]:
-    for cell, subset in scores.groupby(_CELL, sort=False):
-        key = dict(zip(_CELL, cell, strict=True))
-        if "seed" in subset:
-            key["instrument"] += news.shares.fits_named(subset["seed"].nunique())
-        if key["measure"] == "word":
-            listed = subset.filter(regex="^h_").dropna(axis="columns").columns.str[2:]
-            subset = news.claims.per_article(subset, news.words.pooling([*listed]))
-        group = groups[key["bias"]]
-        difference, swap = subset[f"difference_{group}"], subset.get(f"swap_{group}")
-        word = key["measure"] == "word"
-        change = difference.where(subset[f"o_{group}"] > 0) if word else difference
-        yield Articles(
-            key | {"group": group},
-            _by_article(subset, difference, prompts),
-            _by_article(subset, change, prompts),
-            None if swap is None or swap.isna().all() else _by_article(subset, swap, prompts),
-        )
 
 
 def _by_article(
@@ -163,21 +119,34 @@ def _by_article(
     return {prompt: means[asked == prompt].droplevel("prompt") for prompt in prompts}
 
 
-def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: float) -> Iterator[Row]:
-    """Yield the rows of one cell, with the values that they are means of; see `compare`."""
-    neutral, biased = prompts
-    measure, settings = cell.key["measure"], stats.InferenceSettings(confidence)
+def _compare_articles(
+    key: Row, scores: pd.DataFrame, prompts: tuple[str, str], confidence: float
+) -> Iterator[Row]:
+    """Yield the rows of one cell and group, with the values that they are means of; see `compare`.
+
+    Tables of articles have a column for each fit of topics, and one where nothing is fitted.
+    """
+    (neutral, biased), measure, group = prompts, key["measure"], key["group"]
+    if "seed" in scores:
+        key["instrument"] += news.shares.fits_named(scores["seed"].nunique())
+    if measure == "word":
+        listed = scores.filter(regex="^h_").dropna(axis="columns").columns.str[2:]
+        scores = news.claims.per_article(scores, news.words.pooling([*listed]))
+    difference, swap = scores[f"difference_{group}"], scores.get(f"swap_{group}")
+    counted = difference.where(scores[f"o_{group}"] > 0) if measure == "word" else difference
+    of_prompt = _by_article(scores, counted, prompts)  # what counts for prejudice
     worse = news.claims.WORSE.get(measure, -1)
-    how: Row = {"group": cell.key["group"], "inference": settings, "worse": worse, "reach": np.inf}
-    for prompt, change in cell.change.items():
-        for row in news.claims.prejudice(change, **how):
-            yield cell.key | {"prompt": prompt} | row
-    both = cell.key | {"prompt": f"{biased} − {neutral}", "null": 0.0}
-    changes = [cell.change[biased], cell.change[neutral]]
+    how: Row = {"group": group, "inference": stats.InferenceSettings(confidence), "worse": worse}
+    for prompt, change in of_prompt.items():
+        for row in news.claims.prejudice(change, reach=np.inf, **how):
+            yield key | {"prompt": prompt} | row
+    both = key | {"prompt": f"{biased} − {neutral}", "null": 0.0}
+    changes = [of_prompt[biased], of_prompt[neutral]]
     shares = [news.claims.fell(change, worse=worse) for change in changes]
     for row in _two_samples(shares, changes, confidence):
         yield both | row
-    effect = cell.difference[biased] - cell.difference[neutral]
+    differences = _by_article(scores, difference, prompts)
+    effect = differences[biased] - differences[neutral]
     name = f"{'share' if measure in {'word', 'document'} else 'mean'}_difference_change"
     paired = shares[0] - shares[1]
     for statistic, values in (("prejudice_share_change_paired", paired), (name, effect)):
@@ -187,8 +156,9 @@ def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: floa
             row |= stats.paired_shares(*sides, confidence=confidence).row()
         units = None if measure == "document" else values.iloc[:, 0]
         yield both | {"statistic": statistic} | row | {"values": units}
-    if cell.swap is not None:
-        added = cell.swap[biased] - cell.swap[neutral]
+    if swap is not None and swap.notna().any():
+        swaps = _by_article(scores, swap, prompts)
+        added = swaps[biased] - swaps[neutral]
         parts = stats.decompose(effect.iloc[:, 0], added.iloc[:, 0])
         for part in (stats.CORRECTED, stats.SCORER_BIAS):
             row = _paired(parts[part].to_frame(), confidence)

@@ -48,8 +48,7 @@ def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.Da
     ]
     if faults:
         raise DataError("generations", faults)
-    of_both = generations["prompt"].isin([neutral, biased])
-    return generations[of_both].reset_index(drop=True)
+    return generations[generations["prompt"].isin([neutral, biased])].reset_index(drop=True)
 
 
 def wording(*, neutral: str, biased: str) -> pd.DataFrame:

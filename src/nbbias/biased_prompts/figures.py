@@ -49,16 +49,16 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         rows = rows.assign(significant=next(both).isin(next(both)))
         filled = prose.render_plain("biased_prompts.filled")
         title = escape.without_markdown(sentences.result(estimates, "by headline"))
+    caption = figures.caption(
+        rows, f"refusal rates under the {prompt} prompt", of="headlines", filled=filled
+    )
     return Drawn(
         figures.claims(*figures.scaled(rows)),
         rows,
         "Share of articles refused with Wilson intervals, a panel a model: a row for all "
         "headlines, each outlet where there are several, and each group that headlines name.",
         title,
-        figures.caption(
-            rows, f"refusal rates under the {prompt} prompt", of="headlines", filled=filled
-        )
-        + f" {prose.render_plain('biased_prompts.none_refused', n=n)}".rstrip(),
+        f"{caption} {prose.render_plain('biased_prompts.none_refused', n=n)}".rstrip(),
     )
 
 

@@ -22,14 +22,12 @@ def check(chosen: Any) -> list[str]:
     []
     """
     problems = news.measured.check_instruments(chosen)
-    neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
+    prompts = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
     excluded: list[str] = []
     if sides:
         originals, generations = sides
-        asked = tables.attempt(
-            problems, corpus.of_prompts, generations, neutral=neutral, biased=biased
-        )
+        asked = tables.attempt(problems, corpus.of_prompts, generations, **prompts)
         sources = list(generations["source"].unique())
         if corpus.EVERY in sources and len(sources) > 1:
             why = f"stands for all sources together: rename it; sources are {sources[:3]}"
@@ -37,7 +35,7 @@ def check(chosen: Any) -> list[str]:
         excluded = news.corpus.paired(problems, originals, generations if asked is None else asked)
         groups = news.corpus.groups(chosen)
         both = pd.concat([groups, groups.assign(group=corpus.NOBODY)])  # a headline names none
-        nameable = [_cells(generations, neutral, biased), both]
+        nameable = [_cells(generations, **prompts), both]
         tables.attempt(problems, params.check_claims, chosen, nameable)
     tables.refuse(problems)
     return excluded
@@ -104,7 +102,7 @@ def read_corpus(chosen: BiasedPrompts) -> news.measured.Corpus:
     >>> corpus = read_corpus(BiasedPrompts(levels=["word"]))  # doctest: +SKIP
     """
     originals, generations, answers = _read_answers(chosen)
-    lexicon = news.lexicon(chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path)
+    lexicon = news.lexicon(chosen.biases, **chosen.lists())
     if chosen.labels_path != NONE:
         answers = refusing.add_labels(answers, chosen.labels_path)
     answers = answers.assign(swap=refusing.swap_effects(answers, lexicon=lexicon))
@@ -116,8 +114,8 @@ def read_corpus(chosen: BiasedPrompts) -> news.measured.Corpus:
 
 def _read_answers(chosen: BiasedPrompts) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
-    neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
-    asked = corpus.of_prompts(generations, neutral=neutral, biased=biased)
+    prompts = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
+    asked = corpus.of_prompts(generations, **prompts)
     return originals, generations, refusing.answered(asked)
 
 

@@ -55,15 +55,9 @@ TWO_PHASE, DISPUTED = "_two_phase", "_two_phase_disputed"
 SWAPPED = "_swapped"
 
 #: Statistics that are tested. Each is a family of its own.
-TESTED = (
-    *(
-        "refusal_difference",
-        "refusal_difference_between",
-        "refusal_rate_change",
-        f"refusal_rate_change{SWAPPED}",
-    ),
-    *(f"{statistic}{stats.SCORER_BIAS}" for statistic in ("refusal_rate", "refusal_rate_change")),
-)
+TESTED: tuple[str, ...] = ("refusal_difference", "refusal_difference_between")
+TESTED += ("refusal_rate_change", f"refusal_rate_change{SWAPPED}")
+TESTED += (f"refusal_rate{stats.SCORER_BIAS}", f"refusal_rate_change{stats.SCORER_BIAS}")
 
 
 def answered(generations: pd.DataFrame) -> pd.DataFrame:
@@ -377,9 +371,8 @@ def _rate(
     rate = _share(subset["rate"], how.confidence)
     rows = [{"statistic": "refusal_rate", **rate.row(), "values": subset["rate"]}]
     if labelled:
-        return rows + [
-            {"statistic": f"refusal_rate{end}"} | result.row() for end, result in labelled.items()
-        ]
+        of_labels = {f"refusal_rate{end}": result for end, result in labelled.items()}
+        return rows + [{"statistic": name} | result.row() for name, result in of_labels.items()]
     if how.errors is not None:
         observed = subset["rate"].dropna()
         n: float = len(observed)

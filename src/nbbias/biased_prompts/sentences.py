@@ -184,11 +184,9 @@ def result(estimates: pd.DataFrame, name: str) -> str:
     named, more = significance.significant(rows[rows["statistic"] == _BY_HEADLINE]), ""
     if name == "refusals" and named["group"].nunique() == 1 and named["estimate"].gt(0).all():
         rows = rows[rows["statistic"] == _REFUSES]
-        values = {
-            "models": [*named["model"].unique()],
-            "people": names.people(named["group"].iloc[0]),
-        }
-        more = _render("selective", only=len(named) < len(significance.significant(rows)), **values)
+        only = len(named) < len(significance.significant(rows))
+        people, models = names.people(named["group"].iloc[0]), [*named["model"].unique()]
+        more = _render("selective", only=only, models=models, people=people)
     return phrases.heading(rows, what=what, none=none, untested=untested) + more
 
 
@@ -255,9 +253,8 @@ def prejudice(estimates: pd.DataFrame) -> list[str]:
     """Say where the paper's share of prejudice differs, as two samples and paired by article."""
     sentences = []
     for test, end in {"two samples": "", "paired": "_paired"}.items():
-        rows = news.claims.first_instrument(
-            estimates[estimates["statistic"] == f"prejudice_share_change{end}"]
-        )
+        rows = estimates[estimates["statistic"] == f"prejudice_share_change{end}"]
+        rows = news.claims.first_instrument(rows)
         rows = rows[rows["measure"].isin(rows["measure"].head(1))]
         none, untested = (_render(of, of=test) for of in ("unchanged", "untested"))
         text = phrases.heading(rows, what="", none=none, untested=untested, most=9)

@@ -175,13 +175,8 @@ def paired(
     pairs = tables.attempt(problems, pair, originals, generations)
     if pairs is None:
         return []
-    tables.attempt(
-        problems,
-        tables.require_measurable,
-        pairs["model"],
-        pairs["lost"].isna(),
-        where="generations",
-    )
+    models, usable = pairs["model"], pairs["lost"].isna()
+    tables.attempt(problems, tables.require_measurable, models, usable, where="generations")
     orphans = int((pairs["lost"] == "no original").sum())
     warnings = [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []
     prompts = pairs["prompt"].nunique()
@@ -264,9 +259,13 @@ def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.D
     tables.refuse(problems)
     assert originals is not None and generations is not None
     unnamed = [_in_order(originals), generations["article_id"].str.startswith("row ").all()]
-    if all(unnamed):
-        _same_size(originals, generations)
-    elif any(unnamed):  # named with what is there instead
+    if all(unnamed) and (generations.groupby(CELL[1:]).size() != len(originals)).any():
+        message = f"paired in order, and {len(originals)} originals need as many texts of a model"
+        raise DataError(
+            "originals and generations",
+            f"without article_id rows are {message}; give both files that column",
+        )
+    if unnamed[0] != unnamed[1]:  # named with what is there instead
         path = originals_path if unnamed[0] else generations_path
         tables.require_columns(read_table(path, {}, rest=True), ["article_id"], where=path)
     return originals, generations
@@ -277,24 +276,12 @@ def _in_order(table: pd.DataFrame) -> bool:
     return bool((table["article_id"] == columns.number_rows(table)).all())
 
 
-def _same_size(originals: pd.DataFrame, generations: pd.DataFrame) -> None:
-    """Refuse to pair by rows where a model has not one text for each article."""
-    if (generations.groupby(CELL[1:]).size() != len(originals)).any():
-        message = f"paired in order, and {len(originals)} originals need as many texts of a model"
-        raise DataError(
-            "originals and generations",
-            f"without article_id rows are {message}; give both files that column",
-        )
-
-
 def summary(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     """Count texts of both sides by `source`, `model` (``"human"`` for originals) and `prompt`."""
-    human = originals.assign(model="human", prompt="-")
-    both = pd.concat([human, generations])
+    both = pd.concat([originals.assign(model="human", prompt="-"), generations])
     both = both.assign(words=both["text"].fillna("").str.split().str.len())
-    grouped = both.groupby(CELL, sort=False)
-    table = grouped.agg(texts=("text", "size"), articles=("article_id", "nunique"))
-    return table.assign(words=grouped["words"].mean()).reset_index()
+    counts = {"texts": ("text", "size"), "articles": ("article_id", "nunique")}
+    return both.groupby(CELL, sort=False).agg(**counts, words=("words", "mean")).reset_index()
 
 
 # --- what is read of the texts ----------------------------------------------------------------
@@ -376,18 +363,12 @@ def annotate(pairs: pd.DataFrame, *, lexicon: pd.DataFrame) -> Read:
     distinct = pd.Index(both.drop_duplicates())
     ids = pd.Index(np.arange(len(distinct), dtype="int32"), name="text_id")
     texts = pd.Series(distinct.to_numpy(), index=ids, name="text")
-    numbered = {
-        f"{side}_id": distinct.get_indexer(pairs[f"{side}_text"]).astype("int32")
-        for side in ("original", "generated")
-    }
+    numbered = pairs.drop(columns=["original_text", "generated_text"])
+    for side in ("original", "generated"):
+        numbered[f"{side}_id"] = distinct.get_indexer(pairs[f"{side}_text"]).astype("int32")
     sentences, matches = text.annotate.annotate(texts, lexicon)
-    return Read(
-        pairs.drop(columns=["original_text", "generated_text"]).assign(**numbered),
-        texts,
-        grouped(sentences, matches, lexicon=lexicon),
-        matches,
-        lexicon,
-    )
+    by_group = grouped(sentences, matches, lexicon=lexicon)
+    return Read(numbered, texts, by_group, matches, lexicon)
 
 
 def grouped(

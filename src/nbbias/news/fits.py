@@ -95,9 +95,7 @@ def fit(read: Read, tokens: pd.DataFrame, how: Fitting) -> Fitted:
         Number of topics, seeds, and how topics are given to groups.
     """
     parts = _fits(read, tokens, how)
-    fits = [
-        Fit(**part | {"model": text.topics.TopicModel.of_parts(part["model"])}) for part in parts
-    ]
+    fits = [Fit(**part | {"model": TopicModel.of_parts(part["model"])}) for part in parts]
     return Fitted(fits, tokens, how)
 
 
@@ -165,13 +163,9 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
     most = min(read.texts.nunique() // TEXTS_A_TOPIC, words)
     possible = [k for k in candidates if k <= most]
     if len(possible) > 1:
-        tried = text.topics.perplexity(
-            tokens,
-            articles(read.pairs).reindex(read.texts.index),
-            candidates=possible,
-            held_out_share=0.2,
-            seed=seed,
-        )
+        stories = articles(read.pairs).reindex(read.texts.index)
+        split = {"held_out_share": 0.2, "seed": seed}
+        tried = text.topics.perplexity(tokens, stories, candidates=possible, **split)
         chosen = text.topics.choose(tried)
     else:
         tried, chosen = _untried(possible, ONLY), sum(possible)
@@ -288,11 +282,6 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
 # --- what the fits say ------------------------------------------------------------------------
 
 
-def of_originals(fit: Fit) -> pd.DataFrame:
-    """Return a fit's associations: the common ones, or with own ones those of the originals."""
-    return fit.associated[fit.associated["model"].isin([ALL[0], HUMAN[0]])]
-
-
 #: The weight by which topics are named: words that are rare elsewhere.
 LAMBDA = 0.2
 
@@ -327,7 +316,7 @@ def described(fitted: Fitted) -> pd.DataFrame:
     """
     first = fitted.fits[0]
     table = content_words(first).rename("words").to_frame()
-    shown = of_originals(first)
+    shown = first.associated[first.associated["model"].isin([ALL[0], HUMAN[0]])]
     table["sentences"] = shown.drop_duplicates("topic").set_index("topic")["sentences"]
     for bias, rows in shown.set_index("topic").groupby("bias", sort=False):
         table[bias], table[f"{bias}_residual"] = rows["group"], rows["residual"]

@@ -91,9 +91,8 @@ def frame(read: Read) -> pd.DataFrame:
     human = table["text_id"].isin(read.pairs.loc[read.pairs["lost"].isna(), "original_id"])
     table["side"] = np.where(human, "o", "h")
     names = read.texts.map(lambda text: _hash(text.encode("utf-8", "replace")))
-    places = zip(
-        table["ask"], table["bias"], names.reindex(table["text_id"]), table["start"], strict=True
-    )
+    parts = table["ask"], table["bias"], names.reindex(table["text_id"]), table["start"]
+    places = zip(*parts, strict=True)
     table["item"] = [_hash("|".join(map(str, place)).encode())[:16] for place in places]
     return table
 
@@ -270,9 +269,8 @@ def labelled(read: Read, sheet: pd.DataFrame) -> Labelled:
     own_labels = zip(rows["bias"], rows["label"], strict=True)
     odd = {label for bias, label in own_labels if label not in {*groups[bias], NOBODY, SEVERAL}}
     if odd:
-        raise DataError(
-            "labels", [f"{label!r} is not a group of its list" for label in sorted(odd)]
-        )
+        faults = [f"{label!r} is not a group of its list" for label in sorted(odd)]
+        raise DataError("labels", faults)
     named = read.matches[[*SENTENCE, "bias", "group"]].astype({"bias": object, "group": object})
     named = named.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
     rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")

@@ -367,8 +367,8 @@ def compare_models(
         table = scores.get(name)
         if table is None:
             continue
+        table = claims.first_instrument(table)
         for (_, bias), rows in table.groupby(["measure", "bias"], sort=False):
-            rows = rows[rows["instrument"] == rows["instrument"].iloc[0]]
             measured = rows.filter(regex="^difference_").dropna(axis=1, how="all")
             groups = [*measured.columns.str.removeprefix("difference_")]
             if groups:

@@ -7,7 +7,7 @@ bias; the rest of a shift is the corrected shift.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -146,15 +146,6 @@ def _measures(scored: pd.DataFrame, by: Scorers) -> pd.DataFrame:
 # --- scorer bias ------------------------------------------------------------------------------
 
 
-def _functions(by: Scorers) -> Mapping[str, Callable[[pd.Series], pd.Series]]:
-    """Return each scorer's function, by the column that holds its scores of sentences."""
-    functions: dict[str, Callable[[pd.Series], pd.Series]] = {
-        f"sentiment_{scorer}": partial(_polarity, scorer=scorer) for scorer in by.sentiment
-    }
-    functions["toxicity"] = partial(toxicity.score, scorer=by.toxicity, device=by.device)
-    return functions
-
-
 def _versions(by: Scorers) -> list[str]:
     return [tables.stamp(name) for name in [*by.sentiment, by.toxicity]]
 
@@ -204,7 +195,11 @@ def _swap_effects(
     by: Scorers,
     versions: list[str],
 ) -> pd.DataFrame:
-    parts = [pd.DataFrame(columns=[*SENTENCE, "bias", *_functions(by)])]
+    functions: dict[str, Callable[[pd.Series], pd.Series]] = {
+        f"sentiment_{scorer}": partial(_polarity, scorer=scorer) for scorer in by.sentiment
+    }
+    functions["toxicity"] = partial(toxicity.score, scorer=by.toxicity, device=by.device)
+    parts = [pd.DataFrame(columns=[*SENTENCE, "bias", *functions])]
     for bias, sentences in about.groupby("bias", sort=False):
         sentences = sentences.reset_index(drop=True)
         texts = words.loc[pd.MultiIndex.from_frame(sentences[SENTENCE])].set_axis(sentences.index)
@@ -213,7 +208,7 @@ def _swap_effects(
         swaps = substitution.swap_groups(texts, sentences["group"], places, lexicon=listed)
         effects = {
             column: substitution.swap_effects(texts, swaps, score=function)
-            for column, function in _functions(by).items()
+            for column, function in functions.items()
         }
         parts.append(sentences[[*SENTENCE, "bias"]].assign(**effects))
     return pd.concat(parts[1:], ignore_index=True) if parts[1:] else parts[0]

@@ -83,13 +83,11 @@ def list_terms(read: Read, changes: pd.DataFrame) -> pd.DataFrame:
     usable = read.pairs[read.pairs["lost"].isna()]
     matches = read.matches.astype(dict.fromkeys(_KEYS, str))
     sides = {"originals": usable["original_id"], "answers": usable["generated_id"]}
-    counts = pd.DataFrame(
-        {
-            side: matches[matches["text_id"].isin(texts)].groupby(_KEYS, sort=False).size()
-            for side, texts in sides.items()
-        }
-    )
-    counts = counts.fillna(0).astype(int).rename_axis(_KEYS).reset_index()
+    by_side = {
+        side: matches[matches["text_id"].isin(texts)].groupby(_KEYS, sort=False).size()
+        for side, texts in sides.items()
+    }
+    counts = pd.DataFrame(by_side).fillna(0).astype(int).rename_axis(_KEYS).reset_index()
     valid = changes.dropna(subset="change")
     largest = valid.loc[valid.groupby(_KEYS)["change"].agg(lambda change: change.abs().idxmax())]
     largest = largest[[*_KEYS, "change", "model"]].rename(columns={"model": "changed_in"})
@@ -269,13 +267,9 @@ def _count_terms(units: pd.DataFrame, read: Read, bias: str) -> pd.DataFrame:
     usable = read.pairs[read.pairs["lost"].isna()]
     article = [*CELL, "article_id"]
     texts = usable.merge(units[article].reset_index(names="unit"), on=article)
-    counts = [
-        texts[["unit", column]]
-        .drop_duplicates()
-        .merge(matches, left_on=column, right_on="text_id")
-        .assign(side=side)
-        for side, column in SIDES.items()
-    ]
+    sides = {side: texts[["unit", column]] for side, column in SIDES.items()}
+    named = [of.set_axis(["unit", "text_id"], axis=1).assign(side=s) for s, of in sides.items()]
+    counted = pd.concat(named).drop_duplicates().merge(matches, on="text_id")
     keys = ["unit", "term", "group", "side"]
-    table = pd.concat(counts).groupby(keys, sort=False).size().unstack(fill_value=0)
+    table = counted.groupby(keys, sort=False).size().unstack(fill_value=0)
     return table.reindex(columns=[*SIDES], fill_value=0).reset_index()

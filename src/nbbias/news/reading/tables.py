@@ -100,12 +100,10 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
 
 def mixed_model(compared: pd.DataFrame, *, confidence: float) -> Table:
     """Return the mixed model's differences between models."""
-    nothing = float("nan")
-    rows = compared.assign(null=0.0, null_low=nothing, null_high=nothing, confidence=confidence)
-    shares = compared["measure"].eq("word")  # in percentage points
-    rows["statistic"] = shares.map({True: "share_difference", False: "mean_difference"})
+    statistic = compared["measure"].map({"word": "share_difference"}).fillna("mean_difference")
+    rows = compared.assign(statistic=statistic, null=0.0, null_low=np.nan, null_high=np.nan)
+    rows = rows.assign(confidence=confidence, study="news_bias")
     keys = ["model", "group", "measure", "prompt", "source", "statistic"]
-    rows = rows.assign(study="news_bias")
     table = readable(rows, keys, words=("news_bias", "mixed model"))
     return table._replace(rows=table.rows.drop(columns="statistic", errors="ignore"))
 
