@@ -180,10 +180,8 @@ def _two_samples(
     """Compare shares and extents as of two samples: by the paper's tests, or over the fits."""
     extents = [change[share == 1] for share, change in zip(shares, changes, strict=True)]
     if shares[0].shape[1] > 1:
-        share, extent = (
-            stats.pooled_difference(*sides, confidence=confidence).row()
-            for sides in (shares, extents)
-        )
+        share = stats.pooled_difference(*shares, confidence=confidence).row()
+        extent = stats.pooled_difference(*extents, confidence=confidence).row()
     else:
         of_shares, of_extents = ([side.iloc[:, 0] for side in part] for part in (shares, extents))
         share = stats.two_shares(*of_shares, confidence=confidence).row()

@@ -204,7 +204,6 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     """
     settings: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
     settings["confidence"] = chosen.confidence
-    prompts_flagged = corpus.classify_prompts(texts.originals, seed=chosen.seed, **settings)
     lexicon = texts.read.lexicon
     named = refusing.headline_groups(texts.originals, lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)
@@ -215,7 +214,7 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     return Results(
         **news.claims.combine_levels(levels, study=refusing.STUDY)
         | news.claims.combine([rates, compared])._asdict(),
-        prompts_flagged=prompts_flagged,
+        prompts_flagged=corpus.classify_prompts(texts.originals, seed=chosen.seed, **settings),
         coverage=news.corpus.coverage(texts.read),
         refusals_swapped=stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
         published=compare.read_published(),

@@ -275,9 +275,8 @@ def prejudice(
     down, confidence = fell(change, worse=worse), inference.confidence
     bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)
     share = stats.pooled_share(down, confidence=confidence).row()
-    extent = stats.pooled_mean(
-        change.where(down == 1), confidence=confidence, bounds=bounds, tested=False
-    ).row()
+    fallen = change.where(down == 1)
+    extent = stats.pooled_mean(fallen, confidence=confidence, bounds=bounds, tested=False).row()
     table = [
         {"statistic": kind, "group": group, **row, "n_lost": len(change) - row["n"]}
         for kind, row in zip(PREJUDICE, (share, extent), strict=True)

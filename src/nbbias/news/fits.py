@@ -164,7 +164,7 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
     possible = [k for k in candidates if k <= most]
     if len(possible) > 1:
         stories = articles(read.pairs).reindex(read.texts.index)
-        split = {"held_out_share": 0.2, "seed": seed}
+        split: dict[str, Any] = {"held_out_share": 0.2, "seed": seed}
         tried = text.topics.perplexity(tokens, stories, candidates=possible, **split)
         chosen = text.topics.choose(tried)
     else:

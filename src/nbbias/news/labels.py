@@ -324,11 +324,9 @@ def accuracy(labelled: Labelled, *, confidence: float) -> pd.DataFrame:
     table: list[dict[str, Any]] = []
     for bias, groups in labelled.groups.items():
         for side, sides in SIDES.items():
-            subset, group_strata = (
-                part[(part["bias"] == bias) & part["side"].isin(sides)] for part in (rows, strata)
-            )
+            both = [of[(of["bias"] == bias) & of["side"].isin(sides)] for of in (rows, strata)]
             for group in [*groups, NEUTRAL]:
-                for of, statistic, hits, asked in _rates(subset, group_strata, group):
+                for of, statistic, hits, asked in _rates(*both, group):
                     row = {"bias": bias, "of": of, "group": group, "statistic": statistic}
                     table.append(row | {"side": side} | _share(hits, asked, confidence))
     return pd.DataFrame(table)

@@ -307,9 +307,7 @@ def _described(line: str, occupations: list[str], drawn: _Drawn) -> str:
     word = _DESCRIPTORS[drawn.race()]
     article = "an" if word[0] in "AEIOU" else "a"
     occupation = str(drawn.rng.choice(occupations))
-    return line.format_map(
-        {"a": article, "A": article.capitalize(), "descriptor": word, "occupation": occupation}
-    )
+    return line.format(a=article, A=article.capitalize(), descriptor=word, occupation=occupation)
 
 
 def _spoil(originals: pd.DataFrame, generations: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -181,9 +181,8 @@ def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     columns = [*SENTENCE, "start", "end", "bias", "group", "term", "kind"]
     kinds = dict.fromkeys(("bias", "group", "term", "kind"), object)
     matches = read.matches.merge(about[[*SENTENCE, "bias"]], on=[*SENTENCE, "bias"])
-    return _swap_effects(
-        words, about, matches[columns].astype(kinds), read.lexicon, by, _versions(by)
-    )
+    matches = matches[columns].astype(kinds)
+    return _swap_effects(words, about, matches, read.lexicon, by, _versions(by))
 
 
 @tables.stage

@@ -187,8 +187,7 @@ def _pair(
     largest = np.max(np.where(there, np.abs(d), -1.0), axis=1)
     table["score"] = np.where(counted, largest, np.nan)
     for i, group in enumerate(groups):
-        table[f"difference_{group}"] = d[:, i]
-        table[f"{ALONE}{group}"] = alone[:, i]
+        table[f"difference_{group}"], table[f"{ALONE}{group}"] = d[:, i], alone[:, i]
         table[f"beyond_neutral_{group}"] = alone[:, i] - neutral[:, 0]
     if f"{column}{_SWAP}" in means:
         swaps = {side: means[f"{column}{_SWAP}"].reindex(pairs[t]) for side, t in SIDES.items()}

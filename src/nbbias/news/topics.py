@@ -262,9 +262,8 @@ def _beyond_replicates(
     if second_texts is not None:
         humans = pd.concat([humans, _texts(second_texts, "h", groups, written_by="human")])
     enough = max(2, min(replicates.ENOUGH, usable["article_id"].nunique()))
-    between, human, model = (
-        _apart(*sides) for sides in ((answers, humans), (humans, humans), (answers, answers))
-    )
+    sides = (answers, humans), (humans, humans), (answers, answers)
+    between, human, model = (_apart(*texts) for texts in sides)
     alikes = (human + model) / 2, human, model
     for kind, alike in zip(replicates.KINDS, alikes, strict=True):
         excess = (between - alike).dropna()

@@ -98,10 +98,9 @@ def _score_bias(read: Read, bias: str) -> pd.DataFrame:
         values = counts.reindex(read.pairs[column]).fillna(0).to_numpy(dtype=int)
         table = table.assign(**{f"{side}_{group}": values[:, i] for i, group in enumerate(groups)})
     table = measure(table, groups).drop(columns="lost").join(compare_passages(read, bias, groups))
-    answer, original = (
-        first_mentions(of_bias, groups).reindex(read.pairs[text]) for text in SIDES.values()
-    )
-    change = pd.DataFrame(answer.to_numpy() - original.to_numpy(), table.index, groups)
+    first = first_mentions(of_bias, groups)
+    answer, original = (first.reindex(read.pairs[text]).to_numpy() for text in SIDES.values())
+    change = pd.DataFrame(answer - original, table.index, groups)
     return table.join(change.where(table["reason"].isna()).add_prefix("first_"))
 
 

@@ -114,12 +114,8 @@ def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
 
 def _contexts(read: Read, matches: pd.DataFrame) -> pd.Series:
     around = annotate.context(read.texts, matches, width=45)
-    context = [
-        Markup(
-            f"{escape.html(row.left)}<mark>{escape.html(row.match)}</mark>{escape.html(row.right)}"
-        )
-        for row in around.itertuples()
-    ]
+    parts = around[["left", "match", "right"]].map(escape.html).to_numpy()
+    context = [Markup(f"{left}<mark>{match}</mark>{right}") for left, match, right in parts]
     return pd.Series(context, matches.index, dtype=object)
 
 

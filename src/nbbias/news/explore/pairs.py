@@ -133,9 +133,8 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
     named = listed.assign(group=listed["group"].map(names.people))
     labels = named[["group", "measure", "instrument"]].agg(", ".join, axis=1)
     estimates = [(label, at) for at, label in enumerate(labels)]
-    show_controls(
-        show, pair=[("none", None), *((", ".join(p), p) for p in pairs)], estimate=estimates
-    )
+    choices = [("none", None), *((", ".join(pair), pair) for pair in pairs)]
+    show_controls(show, pair=choices, estimate=estimates)
 
 
 def sides(
@@ -191,11 +190,8 @@ def _text(read: Read, bias: str, text_id: int, scores: pd.DataFrame, cut: int) -
         if row["end"] > end:
             break
         parts.append(markup.marked(text, here, groups, start=at, end=row["end"]))
-        values = [
-            f"{name} {reading.number(row[name], decimals=2)}"
-            for name in ("sentiment", "toxicity")
-            if pd.notna(row.get(name))
-        ]
+        measured = [name for name in ("sentiment", "toxicity") if pd.notna(row.get(name))]
+        values = [f"{name} {reading.number(row[name], decimals=2)}" for name in measured]
         if row["group"] != NEUTRAL and values:
             badge = " · ".join([escape.html(row["group"]), *values])
             parts.append(f'<wbr><span class="x-score">{badge}</span>')

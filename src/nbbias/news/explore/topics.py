@@ -72,9 +72,8 @@ def choose(fitted: Fitted, read: Read) -> None:
         return markup.table(table[table["topic"] == topic]) + markup.table(words)
 
     named = zip(table["topic"], table["words"], strict=True)
-    show_controls(
-        show, topic=[(f"{topic}: {words}", topic) for topic, words in named], λ=fits.LAMBDA
-    )
+    choices = [(f"{topic}: {words}", topic) for topic, words in named]
+    show_controls(show, topic=choices, λ=fits.LAMBDA)
 
 
 def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
