@@ -326,7 +326,7 @@ def accuracy(labelled: Labelled, *, confidence: float) -> pd.DataFrame:
         for side, sides in SIDES.items():
             both = [of[(of["bias"] == bias) & of["side"].isin(sides)] for of in (rows, strata)]
             for group in [*groups, NEUTRAL]:
-                for of, statistic, hits, asked in _rates(*both, group):
+                for of, statistic, hits, asked in _rates(both[0], both[1], group):
                     row = {"bias": bias, "of": of, "group": group, "statistic": statistic}
                     table.append(row | {"side": side} | _share(hits, asked, confidence))
     return pd.DataFrame(table)
