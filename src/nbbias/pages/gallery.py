@@ -18,6 +18,9 @@ from nbbias.tables import NbbiasError, data_path, escape
 #: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
 _IMAGES = "'self' file: data:"
 
+#: Kinds of texts that were made for this project.
+MADE = {"simulated", "simulated numbers", "hand-written"}
+
 _COPIED = ("index.html", "notebook.ipynb", "finding.json", "tables/*.csv", "figures/*")
 
 
@@ -27,11 +30,10 @@ def runs(out: Path) -> list[dict[str, Any]]:
     One that failed, and is kept beside the last good run, has the name of its folder; one that is
     being made is hidden and not listed.
     """
-    folders = [path.parent for path in sorted(out.glob(f"*/*/{manifest.NAME}"))]
     return [
-        {**content, "folder": folder.relative_to(out).as_posix()}
-        for folder in folders
-        if not folder.name.startswith(".") and (content := run(folder))
+        {**content, "folder": path.parent.relative_to(out).as_posix()}
+        for path in sorted(out.glob(f"*/*/{manifest.NAME}"))
+        if not path.parent.name.startswith(".") and (content := run(path.parent))
     ]
 
 
@@ -84,10 +86,7 @@ def write(out: Path) -> Path:
     cards.sort(key=lambda card: str(card["started"]), reverse=True)
     place = [*STUDIES, *(card["study"] for card in cards)]
     cards.sort(key=lambda card: place.index(card["study"]))
-    made = all(
-        card["lead"]["texts"].get("kind") in {"simulated", "simulated numbers", "hand-written"}
-        for card in cards
-    )
+    made = all(card["lead"]["texts"].get("kind") in MADE for card in cards)
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
     values: dict[str, Any] = {"scripts": [script], "cards": cards, "samples": made}
     values |= {"headline": headline, "plain": escape.without_markdown}

@@ -32,11 +32,12 @@ def write(runs: Sequence[Path], target: Path) -> Path:
     """
     finished = [one for folder in runs for one in _finished(folder)]
     sections = [_section(path, content, target) for path, content in finished]
-    made = {"simulated", "simulated numbers", "hand-written"}
-    samples = [one["label"] for one in sections if one["lead"]["texts"].get("kind") in made]
+    made = [one for one in sections if one["lead"]["texts"].get("kind") in gallery.MADE]
     cite = page.citations(studies.home() / "CITATION.bib", {one["study"] for one in sections})
-    values = {"sections": sections, "samples": samples, "cite": cite} | _agreement(finished)
-    html = reading.templates.render("report.html.j2", **page.assets(), **values)
+    values = {"sections": sections, "samples": [one["label"] for one in made], "cite": cite}
+    html = reading.templates.render(
+        "report.html.j2", **page.assets(), **values, **_agreement(finished)
+    )
     return tables.write(target, page.finished(html))
 
 

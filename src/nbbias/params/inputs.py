@@ -53,14 +53,13 @@ def validate_inputs(
     ...     chosen.draws, len(pd.read_parquet(chosen.answers_path))
     (200, 1)
     """
-    twice = [name for name, content in inputs.items() if content is not None and name in values]
-    if twice:
+    given = {name: content for name, content in inputs.items() if content is not None}
+    if twice := [name for name in given if name in values]:
         raise ParameterError("parameters", f"{', '.join(twice)}: is given already, as a table")
     with TemporaryDirectory() as folder:
         paths = {
             name: _write(content, Path(folder) / f"{name.removesuffix('_path')}.parquet")
-            for name, content in inputs.items()
-            if content is not None
+            for name, content in given.items()
         }
         try:
             yield validate(model, {**values, **paths})

@@ -55,7 +55,6 @@ def write(path: Path, content: bytes | str) -> Path:
     ...     write(Path(out) / "notes" / "one.txt", "one").read_text()
     'one'
     """
-    data = content.encode() if isinstance(content, str) else content
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         # Beside it, for whom the user lets read; a name of 255 bytes has no room for more.
@@ -63,7 +62,7 @@ def write(path: Path, content: bytes | str) -> Path:
         temporary = path.with_name(f".{start}.{secrets.token_hex(4)}")
         try:
             with temporary.open("xb") as file:
-                file.write(data)
+                file.write(content.encode() if isinstance(content, str) else content)
             os.replace(temporary, path)
         except BaseException:
             temporary.unlink(missing_ok=True)

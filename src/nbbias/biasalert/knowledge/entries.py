@@ -165,9 +165,8 @@ def version(knowledge: pd.DataFrame) -> str:
     >>> version(entries) == version(entries[::-1])
     True
     """
-    ordered = knowledge[COLUMNS].fillna("").sort_values("entry_id")
     digest = hashlib.sha256()
-    for row in ordered.itertuples(index=False):
+    for row in knowledge[COLUMNS].fillna("").sort_values("entry_id").itertuples(index=False):
         digest.update("\0".join(map(str, row)).encode() + b"\1")
     return digest.hexdigest()[:12]
 

@@ -33,8 +33,7 @@ def _stereotypes() -> Iterator[tuple[str, str, str, list[str]]]:
     for bias_type, groups in sentences()["stereotypes"].items():
         for group, claims in groups.items():
             for i, ways in enumerate(claims):
-                split = "test" if i == len(claims) - 1 else "train"
-                yield bias_type, group, split, ways
+                yield bias_type, group, "test" if i == len(claims) - 1 else "train", ways
 
 
 def knowledge() -> pd.DataFrame:
