@@ -43,7 +43,7 @@ def check(chosen: Any) -> list[str]:
 
 def _cells(generations: pd.DataFrame, neutral: str, biased: str) -> pd.DataFrame:
     """Return the cells of a corpus, of what one prompt changes of the other, and of all sources."""
-    cells = news.corpus.cells(generations)
+    cells = generations[news.corpus.CELL].drop_duplicates()
     changes = [cells.assign(prompt=name) for name in (f"{biased} − {neutral}", "biased − neutral")]
     both = pd.concat([cells, *changes])
     return pd.concat([both, both.assign(source=corpus.EVERY)])

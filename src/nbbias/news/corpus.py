@@ -188,11 +188,6 @@ def paired(
     return warnings
 
 
-def cells(generations: pd.DataFrame) -> pd.DataFrame:
-    """Return the cells of a corpus: each source, model and prompt that answers are of."""
-    return generations[CELL].drop_duplicates()
-
-
 def second_texts(originals: pd.DataFrame) -> pd.DataFrame:
     """Pair the further human texts on a story with its first one.
 

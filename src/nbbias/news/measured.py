@@ -46,7 +46,7 @@ def check(chosen: Any) -> list[str]:
     warnings: list[str] = []
     if sides:
         warnings = corpus.paired(problems, *sides)
-        there = [corpus.cells(sides[1]), corpus.groups(chosen)]
+        there = [sides[1][CELL].drop_duplicates(), corpus.groups(chosen)]
         tables.attempt(problems, params.check_claims, chosen, there)
         if chosen.labels_path != NONE:
             tables.attempt(problems, _check_labels, chosen, sides)
@@ -259,10 +259,8 @@ def score_and_fit(whole: Corpus, chosen: News) -> Corpus:
     if "sentence" in chosen.levels:
         by: dict[str, Any] = {"scorers": chosen.sentiment_scorers, "device": chosen.device}
         by["toxicity_scorer"] = chosen.toxicity_scorer
-        whole = whole._replace(scored=scoring.score(whole.read, **by))
-        if whole.second_texts is not None:
-            second = scoring.score(whole.second_texts, **by, swapped=False)
-            whole = whole._replace(scored_second=second)
+        further = whole.second_texts and scoring.score(whole.second_texts, **by, swapped=False)
+        whole = whole._replace(scored=scoring.score(whole.read, **by), scored_second=further)
     if "document" in chosen.levels:
         number = fits.number(whole.read, candidates=chosen.n_topics, seed=chosen.seed)
         seeds = range(chosen.seed, chosen.seed + chosen.topic_fits)

@@ -225,7 +225,7 @@ def _article(
     subset = {kind: int(rng.binomial(size, 1 - away)) for kind, size in sizes.items()}
     other = {kind: size - subset[kind] for kind, size in sizes.items()}
     (subject,) = (entry for entry in shared["desks"] if entry["desk"] == SUBJECT)
-    drawn = _Drawn(chance, writing, rng)
+    drawn = _Drawn(chance, writing, rng, {})
     body: list[tuple[str, str]] = []
     for about, n in ((desk, subset), (subject, other)):
         people = _people(about, n["people"], rng)
@@ -259,14 +259,13 @@ def _focused(
     return subset
 
 
-class _Drawn:
+class _Drawn(NamedTuple):
     """The groups of a text's sentences, one after the other."""
 
-    def __init__(
-        self, chance: Mapping[str, float], writing: Writing, rng: np.random.Generator
-    ) -> None:
-        self.chance, self.writing, self.rng = chance, writing, rng
-        self._last: dict[str, Any] = {}
+    chance: Mapping[str, float]
+    writing: Writing
+    rng: np.random.Generator
+    last: dict[str, Any]
 
     def female(self) -> int:
         return self._go_on("female", lambda: int(self.rng.random() < self.chance["female"]))
@@ -277,9 +276,9 @@ class _Drawn:
 
     def _go_on(self, what: str, draw: Callable[[], Any]) -> Any:
         runs = self.writing.runs
-        if not (what in self._last and runs and self.rng.random() < runs):
-            self._last[what] = draw()
-        return self._last[what]
+        if not (what in self.last and runs and self.rng.random() < runs):
+            self.last[what] = draw()
+        return self.last[what]
 
 
 def _people(desk: Mapping[str, Any], n: int, rng: np.random.Generator) -> list[str]:

@@ -144,9 +144,8 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
         for kind in scored.measured.to_dict("records"):
             if kind["column"].endswith(MASKED) and bias not in described:
                 continue  # the same numbers once more
-            table = _pair(read.pairs, means, kind["column"], groups)
             keys = {"bias": bias, "measure": kind["measure"], "instrument": kind["instrument"]}
-            parts.append(table.assign(**keys))
+            parts.append(_pair(read.pairs, means, kind["column"], groups).assign(**keys))
     return check(pd.concat(parts, ignore_index=True), SCORES)
 
 

@@ -104,9 +104,8 @@ def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
     drawn = drawn.assign(context=_contexts(read, drawn))
     table = top.merge(drawn[[*_KEYS, "context"]], on=_KEYS, how="left")
     table["change"] = [number(100 * change, decimals=1) for change in table["change"]]
-    table = table.drop(columns="bias").rename(
-        columns={"change": "change without it, pp", "changed_in": "changed most in"}
-    )
+    headers = {"change": "change without it, pp", "changed_in": "changed most in"}
+    table = table.drop(columns="bias").rename(columns=headers)
     more = markup.note(f"{len(terms) - len(top)} rarer words are in tables/terms.csv.")
     table = table.sort_values("group", kind="stable", ignore_index=True)
     return markup.table(table) + more
