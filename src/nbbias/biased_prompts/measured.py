@@ -190,8 +190,7 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     """
     inputs = {"originals_path": originals, "generations_path": generations}
     with params.validate_inputs(BiasedPrompts, parameters, **inputs) as chosen:
-        texts = read_corpus(chosen)
-    return measure_corpus(texts, chosen)
+        return measure_corpus(read_corpus(chosen), chosen)
 
 
 def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Results:
@@ -204,13 +203,12 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     """
     settings: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
     settings["confidence"] = chosen.confidence
-    lexicon = texts.read.lexicon
-    named = refusing.headline_groups(texts.originals, lexicon)
+    named = refusing.headline_groups(texts.originals, texts.read.lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)
     levels = news.measured.measure_levels(texts, chosen)
     compared = compare.compare(list(levels.values()), chosen.focus, **settings)
     no_topics = pd.DataFrame(columns=["topic"]) if texts.number else None
-    swaps = refusals.swap_effects(lexicon)
+    swaps = refusals.swap_effects(texts.read.lexicon)
     return Results(
         **news.claims.combine_levels(levels, study=refusing.STUDY)
         | news.claims.combine([rates, compared])._asdict(),

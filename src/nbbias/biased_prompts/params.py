@@ -62,10 +62,8 @@ class BiasedPrompts(news.params.News):
 
         Answers may come with their refusals: the file is read where it is all that can help.
         """
-        packages = super().needs()
-        if missing_packages(*embeddings.PACKAGES) and not self._records_refusals():
-            packages["generations_path"] = embeddings.PACKAGES
-        return packages
+        detects = missing_packages(*embeddings.PACKAGES) and not self._records_refusals()
+        return super().needs() | ({"generations_path": embeddings.PACKAGES} if detects else {})
 
     def _records_refusals(self) -> bool:
         if self.generations_path == SAMPLE:

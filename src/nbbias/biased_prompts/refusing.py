@@ -270,8 +270,7 @@ def rates(
     result = tables.estimates_and_units(
         rows, study=STUDY, measure="refusal", instrument=instrument, confidence=confidence
     )
-    where = {"statistic": TESTED}
-    table = stats.adjust(result.estimates, family=["statistic"], where=where)
+    table = stats.adjust(result.estimates, family=["statistic"], where={"statistic": TESTED})
     return result._replace(estimates=table)
 
 
@@ -428,8 +427,8 @@ def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _H
         for first, second in combinations(by_group, 2) if prompt == biased else ():
             if NOBODY not in (first, second):
                 row = _difference(by_group[first], by_group[second].dropna(), how.confidence)
-                row |= {"statistic": "refusal_difference_between"}
-                rows.append(key | row | {"group": f"{first} \N{MINUS SIGN} {second}"})
+                named = {"group": f"{first} \N{MINUS SIGN} {second}"}
+                rows.append(key | row | named | {"statistic": "refusal_difference_between"})
     return rows
 
 
@@ -437,8 +436,7 @@ def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     """Return the difference of two rates by Fisher's exact test, and the least p it could give."""
     observed = named.dropna()
     result = stats.two_shares(observed, rest, confidence=confidence)
-    lost = len(named) - len(observed)
-    n = len(observed) + len(rest)
+    lost, n = len(named) - len(observed), len(observed) + len(rest)
     result = result.replace(n=n, n_lost=lost, null=0.0, test="Fisher's exact")
     if observed.empty or rest.empty:
         side = "name the group" if observed.empty else "name nobody"
