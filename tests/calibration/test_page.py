@@ -22,7 +22,7 @@ def results() -> calibration.Results:
 def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
     """Of a run, of one that shows nothing, of families alone, and of nothing."""
     summary = calibration.summarize(results.outcomes, results.families, confidence=0.95)
-    rows = calibration.estimates.errors(summary, confidence=0.95)
+    rows = calibration.estimates.errors(summary)
     variants = {
         "a run": rows,
         "undecided": rows.assign(verdict="undecided"),
@@ -86,7 +86,7 @@ def test_a_figure_draws_the_limit_of_each_measure(measure: str, band: list[int])
         "fails",
         "undecided",
         "adequate",
-        "95% CI of all",
+        "all scenarios",
         f"nominal {sum(band) // 2}%",
     }
     # All adequate limits are in the band, and no other is; what is off the axis is a number.

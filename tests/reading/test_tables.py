@@ -154,3 +154,40 @@ def test_a_p_at_its_floor_is_at_most_that_in_tables() -> None:
     # Where none is at its floor, p values stay numbers.
     own = estimates({"p_value": 2 / 101, "p_least": 1 / 101, "p_adjusted": 3 / 101})
     assert reading.readable(own, ["model"]).rows["p_adjusted"].tolist() == [3 / 101]
+
+
+@pytest.mark.parametrize(
+    ("study", "name"),
+    [
+        ("biasalert", "scores"),
+        ("biasalert", "errors"),
+        ("biasalert", "mitigation"),
+        ("counterfactual", "embedding"),
+        ("biased_prompts", "refusals"),
+        ("biased_prompts", "prejudice"),
+    ],
+)
+@pytest.mark.parametrize(("confidence", "level"), [(0.9, "90%"), (0.975, "97.5%")])
+def test_a_note_states_the_level_of_the_rows(
+    study: str, name: str, confidence: float, level: str
+) -> None:
+    row = {"judge": "a", "statistic": "accuracy", "estimate": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+    rows = tables.estimates([row | {"n": 9}], study=study, confidence=confidence)
+    found = [
+        reading.tables.wide(rows, ["judge"], "statistic", words=(study, name), of="texts"),
+        reading.readable(rows, ["judge"], words=(study, name)),
+        reading.caption(rows, study=study, name=name),
+    ]
+    for table in found:
+        assert f"[{level} CI" in str(table.note)
+        assert "95%" not in str(table)
+    assert "95%" not in str(reading.prose.interval(rows.iloc[0]))
+    assert level in reading.figures.caption(rows, "shares", of="texts")
+
+
+def test_no_note_on_the_rows_of_a_run_has_a_level_of_its_own() -> None:
+    """Only words on the shipped calibration may, which was simulated at one level."""
+    words = tables.read_shipped_yaml("prose/tables.yaml")
+    fixed = {"calibration", "cards"}
+    assert {study for study, named in words.items() if "95%" in str(named)} == fixed
+    assert set(tables.read_shipped_table("calibration.csv")["nominal"]) == {0.95, 0.05}

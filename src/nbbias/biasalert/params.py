@@ -186,7 +186,7 @@ STUDY = params.Study(
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
     sample=params.Texts(
         "simulated",
-        "Test texts are written or from templates, for this project; no model wrote them, and "
+        "Written and simulated from templates for this project; no model wrote them, and "
         "labels follow from the templates.",
     ),
     main_estimates=(params.MainEstimate("detection", "accuracy"),),

@@ -281,7 +281,7 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
     factor, decimals, *_ = names.unit(row)
     *ends, _ = prose.confidence_interval(row)
     low, high = (prose.number(factor * end, decimals=decimals) for end in ends)
-    interval = Markup(f", {row['confidence']:.0%} CI {low} to {high}")
+    interval = Markup(f", {100 * row['confidence']:.4g}% CI {low} to {high}")
     return {
         "interval": interval if np.isfinite(ends[0]) else "",
         "signed": Markup(phrases.signed(row)),

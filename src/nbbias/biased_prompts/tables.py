@@ -75,7 +75,7 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     keys = [key for key in keys if varies[key] or key in ("model", "prompt")]
     wide = rows.assign(column=column, cell=cells).set_index([*keys, "column"])["cell"]
     wide = wide.unstack("column", sort=False).rename_axis(columns=None).reset_index()
-    return caption(wide, study="biased_prompts", name=name)
+    return caption(rows, study="biased_prompts", name=name)._replace(rows=wide)
 
 
 def held_out() -> pd.DataFrame:

@@ -311,10 +311,10 @@ def shipped() -> pd.DataFrame:
     >>> set(rows["measure"]) == {"interval", "test", "family"}, bool(rows["worst"].notna().all())
     (True, True)
     """
-    return errors(tables.read_shipped_table("calibration.csv"), confidence=stats.CONFIDENCE)
+    return errors(tables.read_shipped_table("calibration.csv"))
 
 
-def errors(table: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+def errors(table: pd.DataFrame) -> pd.DataFrame:
     """Return the shares of `summarize` as errors.
 
     Returns
@@ -326,7 +326,7 @@ def errors(table: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     Examples
     --------
     >>> table = tables.read_shipped_table("calibration.csv").head(1)
-    >>> errors(table, confidence=0.95)["verdict"].tolist()
+    >>> errors(table)["verdict"].tolist()
     ['fails']
     """
     keys = table[_STATISTIC].set_axis(["source", "dimension", "task"], axis=1)
@@ -337,9 +337,10 @@ def errors(table: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     shares = table[["share", "low", "high", *ends]].sub(table["nominal"], axis=0)
     every = shares.set_axis(["estimate", "ci_low", "ci_high", *ends], axis=1)
     every = every.assign(measure=measure, statistic=statistic, n=table["n"], null=0.0)
+    every["confidence"] = table["nominal"].where(table["rate"] == "coverage", 1 - table["nominal"])
     every = pd.concat([keys.replace("_", " ", regex=True), every], axis=1)
     records = every.drop(columns=ends).to_dict("records")
-    result = tables.estimates(records, study="calibration", confidence=confidence)
+    result = tables.estimates(records, study="calibration")
     further = pd.concat([every[ends], table[["at", "worst_n", "verdict"]]], axis=1)
     return result.assign(**further.reset_index(drop=True))
 

@@ -102,8 +102,8 @@ def held_out(rows: pd.DataFrame) -> str:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> held_out(calibration.shipped())[:42]
-    '16 intervals have a held-out scenario: one'
+    >>> held_out(calibration.shipped())[:47]
+    'The worst scenario of 4 of 16 intervals is one '
     """
     listed = LISTED.rename(columns=_POWER_KEYS).replace(
         {key: {"_": " "} for key in _KEYS[:2]}, regex=True
@@ -148,12 +148,9 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
     """
     table = split(rows)[1].sort_values("worst")
     table = table.assign(found=_percent(table, "worst", "worst_low", "worst_high"))
-    wide = table.pivot(index=_KEYS, columns="measure", values=["found", "at", "verdict"])
+    wide = table.pivot(index=_KEYS, columns="measure", values=["found", "at"])
     wide = wide.reindex(pd.MultiIndex.from_frame(table[_KEYS].drop_duplicates()))
-    found, at = wide["found"], wide["at"]
-    elsewhere = found["test"] + " (" + at["test"] + ": " + wide["verdict"]["test"] + ")"
-    tests = found["test"].mask(at["test"] != at["interval"], elsewhere)
-    columns = {"at": at["interval"], "interval": found["interval"], "test": tests}
+    columns = {"at": wide["at"]["interval"], **wide["found"][["interval", "test"]]}
     result = pd.DataFrame(columns).reset_index()
     keys = result[_KEYS].to_numpy()
     result["instead"] = [names.calibrated(of, name, task, "instead") for of, name, task in keys]
@@ -202,7 +199,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     sentences = []
     for what in ("interval", "test"):
         part = rows[rows["measure"] == what]
-        counts = {"adequate": ADEQUATE, "wide": ADEQUATE[1:], "fail": FAILS}
+        counts = {"adequate": ADEQUATE, "fail": FAILS, "undecided": ["undecided"]}
         numbers = {name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()}
         if len(part):
             values = {"n": len(part), "limit": 2 * (1 - part["confidence"].iloc[0]), **numbers}
@@ -275,7 +272,7 @@ def effects_by_n(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> effects_by_n(calibration.shipped_power(), calibration.shipped()).iloc[0].tolist()[1:]
-    ['> 0.100', '> 0.100', '≤ 0.100']
+    ['> 0.200', '> 0.200', '≤ 0.100']
     """
     named = named_tests(_common(table)).sort_values("n", kind="stable")
     tests = rows[(rows["measure"] == "test") & ~rows["verdict"].isin(ADEQUATE)]

@@ -202,8 +202,8 @@ def fingerprint(estimates: pd.DataFrame) -> Drawn:
         polar = ax.inset_axes((0.2, 0.1, 0.6, 0.75), projection="polar")
         closed = [*range(len(part)), 0]
         angles = np.linspace(0, 2 * np.pi, len(part), endpoint=False)
-        for value, style in {"null": "k--", "estimate": "o-"}.items():
-            polar.plot(angles[closed], part[value].iloc[closed], style, lw=1.2, ms=3)
+        for value, style in {"null": "--", "estimate": "o-"}.items():
+            polar.plot(angles[closed], part[value].iloc[closed], style, c=figures.INK, lw=1.2, ms=3)
         people = sentences.people_of(part).map(escape.drawn).str.replace(" ", "\n")
         polar.set_xticks(angles, people)
         polar.tick_params(labelsize=7)

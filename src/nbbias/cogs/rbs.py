@@ -321,12 +321,12 @@ def _differences(values: pd.DataFrame, **options: Any) -> Iterator[Row]:
     for first, second in combinations(values, 2):
         difference = whole[first] - whole[second]
         row = stats.crossed_mean(difference, **options).row()
-        row |= _worst_case(values, (first, second), row, **options)
+        row |= _worst_difference(values, (first, second), row, **options)
         row |= {"null": 0.0, "n_lost": len(values) - len(whole), "values": difference}
         yield {"statistic": "difference", "group": f"{first} - {second}", **row}
 
 
-def _worst_case(values: pd.DataFrame, pair: tuple[Any, Any], row: Row, **options: Any) -> Row:
+def _worst_difference(values: pd.DataFrame, pair: tuple[Any, Any], row: Row, **options: Any) -> Row:
     """Return interval and test of a difference with missing answers at their extreme values."""
     there = values.dropna(how="all")
     if not there.isna().any(axis=None) or np.isnan(row["p_value"]):
@@ -335,9 +335,8 @@ def _worst_case(values: pd.DataFrame, pair: tuple[Any, Any], row: Row, **options
     ends = np.nanquantile(there.sub(means, axis=0), [0, 1])
     low, high = (there.where(there.notna(), means + end, axis=0) for end in ends)
     first, second = pair
-    both = [
-        stats.crossed_mean(a[first] - b[second], **options) for a, b in ((low, high), (high, low))
-    ]
+    extremes = (low, high), (high, low)
+    both = [stats.crossed_mean(a[first] - b[second], **options) for a, b in extremes]
     p_value = max(row["p_value"], *(one.p_value for one in both))
     return {
         "ci_low": min(row["ci_low"], *(one.ci_low for one in both)),

@@ -26,7 +26,7 @@ from nbbias.tables.escape import markdown as escape
 _TOLERATED_EXCLUDED = 0.05
 
 #: What a distance or share that leads has of its score's test.
-_TESTED = (CLAIM, "p_value", "p_adjusted", "confidence_selected")
+_SIGNIFICANCE = (CLAIM, "p_value", "p_adjusted", "confidence_selected")
 
 # --- what was asked, and what was lost ------------------------------------------------------------
 
@@ -142,7 +142,7 @@ def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
         others = parts.loc[parts["group"] != score["group"], "estimate"].to_list()
         for row in parts[parts["group"] == score["group"]].to_dict("records"):
             name = prose.render_plain("cogs.number", row=row, others=others)
-            tested = {key: score.get(key) for key in _TESTED}
+            tested = {key: score.get(key) for key in _SIGNIFICANCE}
             rows.append(row | tested | {"name": name})
     return pd.DataFrame(rows)
 

@@ -31,7 +31,7 @@ UNITS = "task-theme pairs"
 _DISTANCES = ("distance", "diversity")
 
 #: What a test gives.
-_TESTED = ("statistic_value", "df", "p_value", "effect_size")
+_TEST_RESULTS = ("statistic_value", "df", "p_value", "effect_size")
 
 ALIKE = "identities differ alike in every task-theme pair: no interval"
 #: Suffix of a test's name where answers are missing for some identities.
@@ -87,11 +87,11 @@ def spread_rows(
     list of dict
         First the spread: `group` (its identity), `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`;
         `null`, `null_low`, `null_high`, `test` to `effect_size` as in `stats.crossed_spread`, or
-        where every instance chose alike, as in `_unanimous`. Then each column: `group`, its mean
+        where every instance chose alike, as in `_all_alike`. Then each column: `group`, its mean
         with its interval (`stats.crossed_mean`), and the `values` that it is of; `null`, the mean
         over all columns, against which it is tested. Where there is nothing to estimate, NaN with a
         `reason`. Where instances lack only some identities, the spread's interval and test assume
-        the worst case (`_worst_case`); rows of columns take answers as missing at random.
+        the worst case (`_worst_spread`); rows of columns take answers as missing at random.
     """
     options: dict[str, Any] = {"facets": facets, "confidence": confidence}
     top = spread_row(values, part=part, **options) | {"statistic": statistic}
@@ -104,7 +104,7 @@ def spread_rows(
     for name, column in whole.items():
         row = stats.crossed_mean(column, bounds=bounds, **options).row()
         test = stats.crossed_mean(deviations[name], **options).row()
-        row |= {key: test[key] for key in ("test", *_TESTED)}
+        row |= {key: test[key] for key in ("test", *_TEST_RESULTS)}
         row |= {"statistic": part, "group": str(name), "values": column, "n_lost": top["n_lost"]}
         rows.append(row | {"null": null, "reason": row["reason"] or test["reason"]})
     return rows
@@ -119,13 +119,13 @@ def spread_row(values: pd.DataFrame, *, part: str, facets: Sequence[str], confid
     means, row = whole.mean(), stats.crossed_spread(values, facets=facets, confidence=confidence)
     if row["reason"]:
         row["reason"] = ALIKE if len(whole) > 2 else FEW
-        row |= _unanimous(whole, facets) if part not in _DISTANCES else {}
+        row |= _all_alike(whole, facets) if part not in _DISTANCES else {}
     else:
-        row |= _worst_case(values, row, facets=facets, confidence=confidence)
+        row |= _worst_spread(values, row, facets=facets, confidence=confidence)
     return row | {"group": str(means.idxmin() if part in _DISTANCES else means.idxmax())}
 
 
-def _worst_case(values: pd.DataFrame, row: Row, **options: Any) -> Row:
+def _worst_spread(values: pd.DataFrame, row: Row, **options: Any) -> Row:
     """Return test and interval of a spread, valid if answers are not missing at random.
 
     The mean of an identity's missing values, as deviations from the mean of their instance, may lie
@@ -149,12 +149,12 @@ def _worst_case(values: pd.DataFrame, row: Row, **options: Any) -> Row:
     filled = (means + (reached - sums) / lost.sum(axis=0).clip(1) for reached in ends)
     least, most = (stats.crossed_spread(there.where(~lost, by), **options) for by in filled)
     tested = max(row, least, key=lambda test: test["p_value"])
-    worst = {key: tested[key] for key in _TESTED} | {"test": f"{row['test']}{WORST}"}
+    worst = {key: tested[key] for key in _TEST_RESULTS} | {"test": f"{row['test']}{WORST}"}
     interval = {"ci_low": min(row["ci_low"], least["ci_low"])}
     return worst | interval | {"ci_high": max(row["ci_high"], most["ci_high"])}
 
 
-def _unanimous(whole: pd.DataFrame, facets: Sequence[str]) -> Row:
+def _all_alike(whole: pd.DataFrame, facets: Sequence[str]) -> Row:
     """Test choices that are alike in every instance, which have no variance.
 
     Without a preference the levels of a facet choose an identity independently, so all of them
@@ -198,12 +198,12 @@ def as_published(values: pd.DataFrame) -> Row:
     """
     long = values.melt(var_name="identity", value_name="value").dropna()
     row = stats.anova(long, value="value", by="identity").row()
-    row = {name: row[name] for name in ("test", *_TESTED, "reason")}
+    row = {name: row[name] for name in ("test", *_TEST_RESULTS, "reason")}
     if values.shape[1] == 2:
         row["test"] = "independent t-test, as F = t²"
     row["reason"] = too_few(values) or row["reason"]
     if row["reason"]:
-        row |= dict.fromkeys(_TESTED, np.nan)
+        row |= dict.fromkeys(_TEST_RESULTS, np.nan)
     n = len(values.dropna())
     row |= {"statistic": "anova", "estimate": row["effect_size"], "n": n, "n_lost": len(values) - n}
     return row | {"null": np.nan if row["reason"] else 0.0}

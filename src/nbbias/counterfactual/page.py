@@ -90,9 +90,8 @@ def _significant(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _detectable(rows: pd.DataFrame, at: pd.Index) -> list[tuple[str, Markup]]:
     """Return by measure what would have been detected in some of the rows."""
-    rows = (
-        rows.assign(mde=significance.minimum_detectable_effect(rows)).loc[at].dropna(subset="mde")
-    )
+    rows = rows.assign(mde=significance.minimum_detectable_effect(rows))
+    rows = rows.loc[at].dropna(subset="mde")
     sizes: list[tuple[str, Markup]] = []
     for _, part in rows.sort_values("statistic", kind="stable").groupby("measure", sort=False):
         row = part.iloc[0].to_dict()

@@ -98,6 +98,7 @@ def gate(
     _refuse_untestable(rows, second, where=str(run))
     confidence = float(second.manifest["parameters"].get("confidence", stats.CONFIDENCE))
     alpha = stats.alpha(confidence)
+    level = f"{100 * alpha:g}%"
     recorded = [] if renamed else changes.recorded_answers(first, second)
     tests = [_test(row, first, second, recorded) for row in rows.to_dict("records")]
     table = stats.adjust(pd.DataFrame(tests).assign(p_value=lambda rows: rows["p_worse"]))
@@ -122,7 +123,7 @@ def gate(
         "Without a margin (--margin, smallest_effect), any worsening is tested": _listed(unbounded),
         "Measured in neither run": _listed(unmeasured),
         "Set or read differently": ", ".join(differing),
-        f"Paired one-sided tests at {alpha:.0%}": "false alarms by Holm's correction over claims",
+        f"Paired one-sided tests at {level}": "false alarms by Holm's correction over claims",
         f"Comparison {look} with this baseline": look and f"worse at a level of {spent:.2g}",
     }
     headline = f"{second.label} {_HEADLINES[verdict]} {against} {count}."

@@ -268,7 +268,7 @@ def write(result: Watch, target: Path) -> Path:
     values |= {"threshold": _evidence(result.threshold), "n_claims": n_claims}
     alpha = n_claims / 10**result.threshold
     values |= {"alpha": f"{alpha:.2g}", "anchored": result.rows["of"].eq("judge").any()}
-    labels = {"change": f"change [{1 - alpha:.0%} CI]"}
+    labels = {"change": f"change [{100 * (1 - alpha):.4g}% CI]"}
     values["table"] = table_html(Table(_readable(result), "", labels=labels))
     html = templates.render("watch.html.j2", **page.assets(), **values)
     return tables.write(target, page.finished(html))
@@ -283,7 +283,7 @@ def _draw(whole: pd.DataFrame, threshold: float) -> figures.Draw:
         for row in rows.to_dict("records"):
             run = np.arange(len(row["path"])) + 2
             evidence = 10 ** np.clip(row["path"], *_DRAWN)
-            ax.plot(run, evidence, _STYLES[row["of"]], lw=1.8, label=row["of"])
+            ax.plot(run, evidence, _STYLES[row["of"]], color=figures.INK, lw=1.8, label=row["of"])
         ax.axhline(10**threshold, color=figures.MUTED, ls="--", lw=1, label="threshold")
         ax.set(yscale="log", ylim=scale, xlabel="run", ylabel="evidence of a drift (e-value)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -75,6 +75,7 @@ def _environment() -> jinja2.Environment:
         "count": lambda n: Markup(f"{n:,.0f}"),
         "spelled": lambda n: Markup(_SPELLED[n] if n < len(_SPELLED) else f"{n:,.0f}"),
         "percent": lambda share: Markup(f"{share:.0%}"),
+        "level": lambda confidence: Markup(f"{100 * confidence:.4g}%"),
         "p_value": lambda row: Markup(p_value(row)),
         "interval": lambda row, *form: Markup(interval(row, *form)),
         "capitalized": lambda text: Markup(capitalize(_escape(text))),
@@ -196,7 +197,7 @@ def confidence_interval(row: Mapping[str, Any]) -> tuple[float, float, str]:
     >>> confidence_interval(row | {"ci_low_selected": 0.0, "ci_high_selected": 0.4})
     (0.0, 0.4, 'selection-adjusted 95% CI')
     """
-    level = f"{row['confidence']:.0%} CI"
+    level = f"{100 * row['confidence']:.4g}% CI"
     if np.isfinite(row.get("ci_low_selected", np.nan)):
         return row["ci_low_selected"], row["ci_high_selected"], f"selection-adjusted {level}"
     return row["ci_low"], row["ci_high"], level
@@ -211,7 +212,7 @@ def level(rows: pd.DataFrame) -> str:
     '95%'
     """
     levels = rows["confidence"].dropna().unique() if "confidence" in rows else []
-    return f"{levels[0]:.0%}" if len(levels) == 1 else ""
+    return f"{100 * levels[0]:.4g}%" if len(levels) == 1 else ""
 
 
 def count_range(counts: pd.Series) -> str:

@@ -61,16 +61,20 @@ class Table(NamedTuple):
 def caption(rows: pd.DataFrame, *, study: str, name: str) -> Table:
     """Return a table under the title, note and labels of ``data/prose/tables.yaml``.
 
+    Where its note says ``[CI``, it is given the level of the rows.
+
     Examples
     --------
     >>> caption(pd.DataFrame({"model": ["m"]}), study="llmbi", name="losses").title
     'Answers read, excluded and scored'
     """
-    return Table(rows, **_words(study, name))
+    return Table(rows, **_words(study, name, rows))
 
 
-def _words(study: str, name: str) -> dict[str, Any]:
-    return dict(read_shipped_yaml("prose/tables.yaml")[study][name])
+def _words(study: str, name: str, estimates: pd.DataFrame) -> dict[str, Any]:
+    words = read_shipped_yaml("prose/tables.yaml")[study][name]
+    stated = f"[{level(estimates)} CI".replace("[ ", "[")
+    return {**words, "note": words.get("note", "").replace("[CI", stated) or None}
 
 
 # --- of estimates -----------------------------------------------------------------------------
@@ -128,7 +132,7 @@ def readable(
     >>> table.note
     'All rows: instrument TextBlob.'
     """
-    named = _words(*words) if words else {"title": ""}
+    named = _words(*words, estimates) if words else {"title": ""}
     whole = Table(estimates, **{"gap": "not tested", **named, **options})
     shown = estimates.reset_index(drop=True)
     if statistics is not None:
@@ -202,7 +206,7 @@ def wide(
     texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
     named = rows.assign(cell=cells, **texts)
     table = named.pivot_table("cell", keys, columns, aggfunc="first", sort=False)
-    whole = Table(table.reset_index(), **_words(*words))
+    whole = Table(table.reset_index(), **_words(*words, rows))
     labels = {str(name): _in_words(columns, name) for name in table} | {**(whole.labels or {})}
     note = f"{whole.note or ''} N = {count_range(rows['n'])} {of}.".strip()
     return whole._replace(labels=labels, note=note)

@@ -143,7 +143,7 @@ _LEVEL_STATED = Check(
     lambda d: d["confidence"].notna() | (d["ci_low"].isna() & d["null_low"].isna()),
     "an interval or a range of chance does not say its level (confidence)",
 )
-_TESTED = fields(optional="test", share="p_value p_adjusted confidence p_least")
+_TEST_FIELDS = fields(optional="test", share="p_value p_adjusted confidence p_least")
 
 #: One row per claim: the estimate, its interval, N, exclusions, null value, test and instrument.
 #: `confidence` is the level of the interval and of the range of chance; NaN where there is neither.
@@ -152,7 +152,7 @@ _TESTED = fields(optional="test", share="p_value p_adjusted confidence p_least")
 ESTIMATES = Contract(
     fields(optional=" ".join(ESTIMATE_KEYS), number=" ".join(ESTIMATE_VALUES))
     | fields(count="n n_lost", optional="instrument reason")
-    | _TESTED,
+    | _TEST_FIELDS,
     checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS, _LEVEL_STATED],
     name="ESTIMATES",
 )
@@ -160,7 +160,7 @@ ESTIMATES = Contract(
 #: One row per claim of ESTIMATES and reference: what the estimate would be by that chance.
 CHANCE = Contract(
     fields(optional=" ".join(UNIT_KEYS), name="reference", number="null null_low null_high")
-    | _TESTED,
+    | _TEST_FIELDS,
     unique=[*UNIT_KEYS, "reference"],
     name="CHANCE",
 )
