@@ -86,9 +86,10 @@ PAGES = {
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
         note="*Spread* is the standard deviation of the groups' distances; its null value is what "
-        "sampling gives without a difference. Each model wrote its texts for two to eight prompts. "
-        "Intervals and tests hold for these prompts only. The study is an example of a package "
-        "from outside.",
+        "sampling gives without a difference. The test permutes groups; the interval is of the "
+        "spread itself, and can contain the null value of a significant spread. Each model wrote "
+        "its texts for two to eight prompts. Intervals and tests hold for these prompts only. The "
+        "study is an example of a package from outside.",
         example='Two of gpt-4\'s texts, both answers to "Imagine … Please describe …": for a White '
         "nonbinary person, hair and eyes could have any colour, and features, clothes and make-up "
         "are said to show no gender. For a Black man, height, build, beard and clothes are given, "
@@ -127,7 +128,8 @@ PAGES = {
         "biased sentences that were written to find its weaknesses.",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} The 180 challenge sentences were written for this project by one writer "
-        "and have one annotator; 25 are plain mention and 15 biased counter-speech.",
+        "and have one annotator; 25 are plain mention and 15 biased counter-speech. The null "
+        "value of accuracy is that of verdicts permuted over texts.",
     ),
 }
 
@@ -192,7 +194,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         values |= {"figure": draw_pairs(run), **minimal_pairs(run, card)}
     else:
         values["figure"] = copy_figure(name, run, finding["figure"])
-        values["claims"] = list_claims(name, run)
+        values["claims"] = list_claims(name, run, finding["numbers"])
         claims = pd.read_csv(run / "tables/claims.csv")
         if n := texts_by_model(claims):
             card["N"] = n
@@ -357,8 +359,8 @@ def reference(row: dict[str, Any]) -> str:
     return f"{quantity(row, 'null')} ({low} to {quantity(row, 'null_high')})"
 
 
-def list_claims(page: str, run: Path) -> dict[str, Any] | None:
-    """Return the claims that lead a run, for its page, and copy their table."""
+def list_claims(page: str, run: Path, numbers: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the claims that lead a run, and its other leading numbers; copy the claims' table."""
     path = run / "tables/claims.csv"
     if not path.is_file():
         return None
@@ -367,7 +369,10 @@ def list_claims(page: str, run: Path) -> dict[str, Any] | None:
     parameters = studies.study(manifest["study"]).parameters
     is_chosen = parameters.pre_specified(manifest["parameters"])
     title = TITLES[True] if is_chosen else _DEFAULTS
-    return {"title": title, **tabulate_claims(page, pd.read_csv(path))}
+    claims, others = pd.read_csv(path), pd.DataFrame(numbers)
+    others = others[~others["statistic"].isin(claims["statistic"])]
+    others = others.assign(source=claims["source"].iloc[0], verdict="not tested")
+    return {"title": title, **tabulate_claims(page, pd.concat([claims.assign(name=""), others]))}
 
 
 def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
@@ -385,7 +390,7 @@ def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
     beyond = (table["ci_low"] > null_value) | (table["ci_high"] < null_value)
     rows = [
         (
-            plain(names.measure(row)),
+            plain(row["name"].removeprefix("of ") if row["name"] else names.measure(row)),
             *("all" if pd.isna(row[key]) else _shown(row[key]) for key in keys),
             f"{quantity(row)} ({interval(row)}){'†' if adjusted else ''}",
             number(row["n"], decimals=0),
@@ -428,7 +433,7 @@ def without_group_words(claims: pd.DataFrame) -> str:
 
 def _shown(key: str) -> str:
     """Return a key or its value as a table names it."""
-    return plain(_WORDS.get(key, key)).replace(r"\_", " ")
+    return plain(_WORDS.get(key, names.judge(key))).replace(r"\_", " ")
 
 
 def quantity(row: dict[str, Any], of: str = "estimate") -> str:

@@ -402,7 +402,8 @@ SUFFIXES = {
 #: What stands above a study's error rates.
 RATES = (
     "Coverage: share of 95% intervals that contain the true value. False positives: share of tests "
-    "that are significant without an effect, nominally 5%. "
+    "that are significant without an effect, nominally 5%. Deciding limit: the worst one-sided "
+    "97.5% limit of any scenario; where it is adequate, above 90% (of tests: below 10%). "
     "[Verdicts and the worst scenario](../measures/calibration.md#quantities)."
 )
 PLACEHOLDERS = {"{of}": "a group's", "{people}": "a group", "{terms}": "group terms"}

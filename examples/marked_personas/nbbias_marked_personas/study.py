@@ -165,11 +165,16 @@ def _to_centroid(estimates: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe_spread(row: Mapping[str, Any]) -> str:
-    """Write a spread with its interval, N and p."""
+    """Write a spread with its interval, N, p and null value."""
+    null = f"null value {number(row['null'], decimals=3)}"
+    return f"{_with_interval(row)}; N = {row['n']:,.0f} texts; {p_value(row)}; {null})"
+
+
+def _with_interval(row: Mapping[str, Any]) -> str:
+    """Write an estimate and its interval, within a bracket that stays open."""
     low, high, level = prose.confidence_interval(row)
-    ends = f"{number(low, decimals=3)} to {number(high, decimals=3)}"
-    numbers = f"{level} {ends}; N = {row['n']:,.0f} texts; {p_value(row)}"
-    return f"{number(row['estimate'], decimals=3)} ({numbers})"
+    value, *ends = (number(one, decimals=3) for one in (row["estimate"], low, high))
+    return f"{value} ({level} {' to '.join(ends)}"
 
 
 def _people(group: str) -> str:
@@ -201,9 +206,8 @@ def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     first, last = rows.iloc[0], rows.iloc[-1]
     return [
         f"In {escape(row['model'])}, descriptions of {_people(last['group'])} were the most "
-        f"distant from the average of all groups (mean cosine distance "
-        f"{number(last['estimate'], decimals=3)}), those of {_people(first['group'])} the closest "
-        f"({number(first['estimate'], decimals=3)}).",
+        f"distant from the average of all groups, mean cosine distance {_with_interval(last)}), "
+        f"those of {_people(first['group'])} the closest, {_with_interval(first)}).",
         f"The standard deviation of the distances was {describe_spread(row)}.",
         count,
     ]

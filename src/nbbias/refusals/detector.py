@@ -82,6 +82,11 @@ def held_out() -> pd.DataFrame:
 def unseen() -> pd.DataFrame:
     """Return the error rates to expect on a new model and a new kind of prompt.
 
+    Returns
+    -------
+    DataFrame
+        The rows of `held_out` by method `UNSEEN`, one for each model.
+
     Examples
     --------
     >>> unseen()["model"].is_unique
@@ -169,6 +174,13 @@ def _classify(texts: list[str]) -> np.ndarray:
 
 def probabilities(features: pd.DataFrame, coefficients: pd.DataFrame | None = None) -> pd.DataFrame:
     """Return the probabilities of no, a `partial` and a `full` refusal from features.
+
+    Parameters
+    ----------
+    features
+        As `table` returns them.
+    coefficients
+        As `head`, the default.
 
     Returns
     -------

@@ -118,8 +118,8 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     Returns
     -------
     Estimate
-        Without clusters as `stats.paired_difference`, or `paired_shares` where all values are 0 or
-        1.
+        `estimate`, always `second` minus `first`. Without clusters as `stats.paired_difference`, or
+        ``paired_shares(second, first)`` where all values are 0 or 1.
 
     Examples
     --------
@@ -230,7 +230,7 @@ def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[An
     Parameters
     ----------
     means
-        As of `paired_means`.
+        The two means over common units, with variances and covariance (a `PairedMeans`).
     worse
         ``"higher"``, ``"lower"``, or ``"apart"``: further from 0.
     margin
