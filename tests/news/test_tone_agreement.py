@@ -44,7 +44,7 @@ def agreement(*, follows: str) -> pd.DataFrame:
 def test_what_the_scores_follow_is_said(follows: str) -> None:
     table = agreement(follows=follows)
     heading, _ = news.sentences.agreement(table)
-    assert heading.startswith(f"Scores of tone followed the {follows} more")
+    assert heading.endswith("between scorers" if follows == "scorer" else "between groups")
     tables.check(table, tables.ESTIMATES)
     # The mean of both scorers is none of its own: it agrees with them by construction.
     assert set(table["second_instrument"].dropna()) == {"first", "second"}

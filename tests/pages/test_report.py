@@ -137,8 +137,8 @@ def test_agreement_of_scorers_is_one_table_over_runs(tmp_path: Path) -> None:
     assert section is not None
     said = [line.get_text() for line in section.select("p:not(.note)")]
     assert said == [
-        "news_bias/a: Scores of tone followed the group more than the scorer.",
-        "news_bias/b: Scores of tone followed the scorer more than the group.",
+        "news_bias/a: Correlations of tone were higher between scorers than between groups.",
+        "news_bias/b: Correlations of tone were higher between groups than between scorers.",
     ]
     assert len(section.select("tbody tr")) == 6 and section.find("script") is None
     assert build.HOSTILE in section.get_text()

@@ -83,10 +83,7 @@ def shares(estimates: pd.DataFrame, scores: pd.DataFrame, *, prompts: Mapping[st
             ends = {end: 100 * getattr(mean, end) for end in ("estimate", "ci_low", "ci_high")}
             rows.append(row | ends | of | dict.fromkeys(["null", *significance.SELECTED], np.nan))
     shown = pd.DataFrame(rows, columns=[*tested, "side", "cell", "panel"])
-    means = shown.groupby("side", sort=False)["estimate"].agg(["min", "max"])
-    ends = means.reindex(["further", "ours"]).to_numpy().tolist()
-    each = [(prompt, *of) for prompt, of in zip(prompts.values(), ends, strict=True)]
-    title = prose.render_plain("biased_prompts.shares", name="".join(shown["panel"][:1]), each=each)
+    title = prose.render_plain("biased_prompts.shares", name="".join(shown["panel"][:1]))
     filled = prose.render_plain("biased_prompts.filled_shares", neutral=prompts["neutral"])
     what = f"mean shares under the {prompts['biased']} prompt"
     return Drawn(

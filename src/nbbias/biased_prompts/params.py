@@ -97,8 +97,8 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Biased prompt: 'guarded' refuses often, 'selective' if women are named; "
-        "both and 'compliant' name women less.",
+        "Under the biased prompt, guarded refuses 60% of headlines, selective 70% of those about "
+        "women and 10% of others; both and compliant name women less.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),

@@ -305,7 +305,7 @@ def agreement(table: pd.DataFrame) -> tuple[str, list[str]]:
     ...     for of in ("articles", "models") for name in ends
     ... ]
     >>> agreement(pd.DataFrame(rows).assign(p_adjusted=0.001))[0]
-    'Scores of tone followed the group more than the scorer'
+    'Correlations of tone were higher between scorers than between groups'
     """
     articles, models = (_means(table, level) for level in CORRELATED)
     difference = articles[DIFFERENCE]
