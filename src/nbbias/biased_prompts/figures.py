@@ -105,4 +105,5 @@ def finding(
     rows = sentences.leading_rows(declared)
     if truth is not None:
         rows = rows.merge(truth, how="left", on=["model", "measure"])
-    return forest(rows, reference=f"under the {neutral} prompt")
+    drawn = forest(rows, reference=f"under the {neutral} prompt")
+    return drawn._replace(caption=f"{drawn.caption} {prose.render_plain('biased_prompts.hollow')}")

@@ -186,6 +186,8 @@ def _dependent(
         key = (names.direction(row), *(where if {*where} != {*models} else ()))
         ends = (size(row, end) for end in _excess(part).abs().agg(["min", "max"]))
         by = " to ".join(dict.fromkeys(ends)).replace(names.unit(row).name, "")
+        p, first = (significance.adjusted_p(of).max() for of in (part, side))
+        by += f" ({prose.p_value(p, is_bound=len(part) > 1)})" if p != first else ""
         each.setdefault(key, []).append((names.of_people(str(row["group"])), Markup(by)))
     return [(whose, direction, where) for (direction, *where), whose in each.items()]
 
