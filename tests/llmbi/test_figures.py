@@ -22,6 +22,9 @@ def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: i
     figure = llmbi.page.plot_dimensions(table, units=units).figure
     assert len(filled(figure)) == count
     for ax in filled(figure):  # minus reference prose
+        lines = [tuple(line.get_xdata()) for line in ax.lines]
+        ends = table[["ci_low", "ci_high"]].sub(table["null"], axis=0)[:3].dropna()
+        assert len(ends) and all(pytest.approx(row) in lines for row in ends.to_numpy())
         for marker, values in (("o", [0.5, -0.2, 0.9]), ("x", [0.1, 0.2, 0.3])):
             drawn = markers(ax, marker)
             expected = [value - null for value, null in zip(values, table["null"][:3], strict=True)]

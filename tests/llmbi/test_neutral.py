@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 from textblob import TextBlob
 
+from nbbias import llmbi
 from nbbias.llmbi import scoring
 from tests.llmbi.test_scoring import answers, write
 
@@ -41,10 +42,15 @@ def pools(texts: list[str | None], **formula: Any) -> tuple[pd.DataFrame, list[n
     return table, [pool.to_numpy() for pool in found]
 
 
-def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length() -> None:
+def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length(tmp_path: Path) -> None:
     _, (pool, other) = pools(["four words are here", "three words here"])
     assert pool == pytest.approx([0.2 + 2.5 * abs(polarity) for polarity in polarities(4)])
     assert len(other) == 4
+    path = write(tmp_path, [{"text": text} for text in PROSE])
+    results = llmbi.measure(answers("four words are here"), neutral_path=str(path), confidence=0.9)
+    ends = results.scores[["neutral_low", "neutral_high"]].to_numpy()[0]
+    assert ends == pytest.approx(np.quantile(pool, [0.05, 0.95]))
+    assert "LLM Bias Index" in results._repr_html_()
 
 
 @pytest.mark.parametrize("weight", [0.0, 2.0, 18.0])
@@ -116,3 +122,11 @@ def test_prose_without_a_known_word_is_beside_no_ratio() -> None:
     row = scoring.compare_with_prose(0.5, 0.1, 9, of, minimum=0.2, ratio=True, confidence=0.95)
     assert np.isfinite([row["ci_low"], row["ci_high"]]).all()
     assert np.isnan([row["p_value"], row["null_low"]]).all()
+    # Nor is an estimate at the minimum: its logarithm is not finite.
+    rows = [
+        scoring.compare_with_prose(
+            0.2, 0.1, 9, scoring.Prose(0.4, 0.05), minimum=0.2, ratio=ratio, confidence=0.95
+        )
+        for ratio in (True, False)
+    ]
+    assert rows[0] == rows[1] and np.isfinite(list(rows[0].values())).all()

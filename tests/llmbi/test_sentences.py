@@ -81,7 +81,8 @@ def test_a_second_scorer_that_decides_otherwise_is_said() -> None:
     gone, declared = pd.DataFrame(), rows_of(PLAIN, WARM, APART)
     results = Results(declared.drop(columns="claim"), gone, gone, gone, second, gone, gone)
     lead = page.lead(declared, texts=Texts("own", "answers.csv"), results=results)
-    assert "By VADER, on another scale, \\<b\\> differed (+0.46; " in lead.plain[-1]
+    said = "By VADER (another scale), \\<b\\> scored higher than reference prose (+0.46; "
+    assert said in lead.plain[-1]
     agreeing = results._replace(second_scorer=second.assign(p_adjusted=[0.3, 0.001]))
     assert (
         page.lead(declared, texts=Texts("own", ""), results=agreeing).plain
@@ -115,7 +116,7 @@ def test_numbers_that_lead_are_differences() -> None:
     assert rows["null_low"].tolist()[0] == pytest.approx(0.37 - 0.44)
     assert rows["null"].tolist() == [0.0]
     levels = rows["levels"].iloc[0]
-    assert levels["value"].split(" \N{RIGHTWARDS ARROW} ") == ["0.44", "0.95"]
+    assert levels["value"].split(" \N{RIGHTWARDS ARROW} ") == ["0.440", "0.950"]
     assert led(APART).numbers["estimate"].tolist() == [0.47]  # no index was tested
 
 

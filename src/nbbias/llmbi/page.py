@@ -72,7 +72,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     each = [(row, Markup(phrases.signed(row))) for row in rows]
     what = prose.render("llmbi.what", classified=_is_classified(declared))
     # What was not significant comes last, with the scorer that disagrees.
-    rest = [*first[1:], *([prose.render("llmbi.other_scorer", rows=each)] if each else [])]
+    rest = [prose.render("llmbi.rest", text=Markup(text)) for text in first[1:]]
+    rest += [prose.render("llmbi.other_scorer", rows=each)] if each else []
     plain = (first[0], what, *map(" ".join, others_), " ".join(rest))
     return Lead(
         plain=tuple(filter(None, plain)),
@@ -122,7 +123,7 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
 
 def _levels(row: phrases.Row) -> dict[str, str]:
     of = f"{names.estimated(row)}, reference prose \N{RIGHTWARDS ARROW} {row['model']}"
-    return {"value": f"{row['null']:.2f} \N{RIGHTWARDS ARROW} {row['estimate']:.2f}", "of": of}
+    return {"value": f"{row['null']:.3f} \N{RIGHTWARDS ARROW} {row['estimate']:.3f}", "of": of}
 
 
 def _by_second(results: Results) -> pd.DataFrame:
@@ -330,10 +331,9 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     >>> from nbbias import llmbi
     >>> results = llmbi.measure(draws=100)
     >>> plot_dimensions(results.estimates, units=results.units).title
-    'By TextBlob, dimensions (dots) do not differ significantly more than their prompts (crosses)'
+    'By TextBlob, dimensions do not differ significantly'
     """
-    rows = estimates[estimates["statistic"] == "dimension_mean"]
-    rows = rows.assign(ci_low=np.nan, ci_high=np.nan, **_NO_RANGE)
+    rows = estimates[estimates["statistic"] == "dimension_mean"].assign(**_NO_RANGE)
     crosses = units.assign(estimate=units["value"], side="printed").merge(
         rows[["model", "dimension", "statistic", "instrument", "null"]]
     )
@@ -348,7 +348,7 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
         "Difference of each dimension's mean score from reference prose, and of single prompts as "
         "crosses, for each model.",
         prose.render_plain("llmbi.means", rows=_anovas(estimates), scorers=_scorers(rows)),
-        prose.render_plain("llmbi.means_caption", prose=_PROSE),
+        prose.render_plain("llmbi.means_caption", prose=_PROSE, level=prose.level(rows)),
     )
 
 
@@ -388,7 +388,7 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     pair = [*dict.fromkeys([means.idxmax(), means.idxmin()])]
     rows = scored[scored["model"].isin(pair)].merge(answers)
     rows["mean"] = rows["model"].map(means)
-    rows["off"] = (rows["score"] - rows["mean"]).abs().round(12)
+    rows["off"] = (rows["score"] - rows["mean"]).pow(2).round(12)
     rows = rows.set_index(keys[1:]).sort_index()
     off = rows.groupby(level=[0, 1])["off"].sum(min_count=len(pair)).fillna(np.inf)
     rows = rows.loc[[off.idxmin()]].reset_index().sort_values("mean", ascending=False)

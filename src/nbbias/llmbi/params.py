@@ -76,8 +76,8 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "hand-written",
-        "No model wrote them: the same answers by hand, once plain, once warm. The difference is "
-        "built in.",
+        "No model wrote them: each answer exists in a plain and a warm version, so that the "
+        "difference is built in.",
     ),
     main_estimates=(params.MainEstimate("llmbi", "index", "reference prose"),),
     prompts={"llmbi": lambda _: read_shipped_table("llmbi_prompts.csv")},
