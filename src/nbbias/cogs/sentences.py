@@ -142,8 +142,7 @@ def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
         others = parts.loc[parts["group"] != score["group"], "estimate"].to_list()
         for row in parts[parts["group"] == score["group"]].to_dict("records"):
             name = prose.render_plain("cogs.number", row=row, others=others)
-            tested = {key: score.get(key) for key in _SIGNIFICANCE}
-            rows.append(row | tested | {"name": name})
+            rows.append(row | {key: score.get(key) for key in _SIGNIFICANCE} | {"name": name})
     return pd.DataFrame(rows)
 
 
@@ -245,8 +244,7 @@ def agreed(
         Of `cogs.people.beside_models`, whose persons are counted.
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
-    values: dict[str, Any] = {"of": len(rows), "simulated": simulated}
-    values["tested"] = rows["p_adjusted"].notna().any()
+    values: dict[str, Any] = {"of": len(rows), "tested": rows["p_adjusted"].notna().any()}
     persons = people.query("kind == 'person'") if people is not None else agreement.head(0)
     values["raters"] = persons["evaluator"].nunique()
     values["estimate"] = [rows["estimate"].min(), rows["estimate"].max()]
@@ -254,4 +252,4 @@ def agreed(
     axes["significant"] = significance.is_significant(rows)
     values |= {name: [*rows.loc[where, "bias"]] for name, where in axes.items()}
     random = [f"{name}s" for name in FACETS if f"{name}s" in "".join(rows["test"].dropna().head(1))]
-    return prose.render("cogs.agreed", random=random, **values)
+    return prose.render("cogs.agreed", random=random, simulated=simulated, **values)

@@ -238,7 +238,7 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
     -------
     DataFrame
         `who`, `score`, `simulated` (identities or positions preferred), `missed` (which of these
-        are not significant; of a position, the axes) and `false_positives`.
+        are not significant; of a position, the axes), `false_positives` and the number of `tests`.
     """
     made = sample.simulation()
     effects = made["writers"] | made["raters"]
@@ -259,10 +259,10 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
         missed = [names.people(name) for name in simulated if name not in {*of[significant]}]
         name = {"position": "position bias"}.get(score, score.upper())
         row = (who, name, ", ".join(named) or "none", ", ".join(missed))
-        table.append((*row, int((significant & ~true).sum())))
+        table.append((*row, int((significant & ~true).sum()), len(part)))
     agreed = over_all(estimates).query("statistic == 'fleiss_kappa'")
     if len(agreed):  # on every axis
-        missed = agreed.loc[~significance.is_significant(agreed), "bias"]
-        table.append(("people", "agreement", ", ".join(agreed["bias"]), ", ".join(missed), 0))
-    columns = ["who", "score", "simulated", "missed", "false_positives"]
+        on, found = agreed["bias"], significance.is_significant(agreed)
+        table.append(("people", "agreement", ", ".join(on), ", ".join(on[~found]), 0, len(on)))
+    columns = ["who", "score", "simulated", "missed", "false_positives", "tests"]
     return pd.DataFrame(table, columns=columns)

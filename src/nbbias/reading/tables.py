@@ -156,7 +156,7 @@ def readable(
     alone = "verdict" in shown  # the table of claims itself
     claims = shown.get("claim", pd.Series(np.nan, index=shown.index)).notna() & (not alone)
     shown = significance.with_selection(shown)
-    interval = f"{level(shown)} CI".strip()
+    interval = f"{level(shown)} CI {labels.pop('interval', '')}".strip()
     labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{interval}]"
     numbers = _number_columns(shown, whole.decimals)
     tested = bool({"p_value", "p_adjusted"} & {*numbers})
