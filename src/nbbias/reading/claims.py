@@ -215,7 +215,8 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     level = rows["confidence_selected"].max()
     counts |= {"selected": level if level > 0 else 0, "rows": len(rows), "shown": len(shown)}
     note = render_plain("claims.claims_note", **counts, zero=shown["null"].fillna(0).eq(0).all())
-    headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}
+    of = "(RBS, ABS: without sampling variation)" if {"rbs", "abs"} & {*shown["measure"]} else ""
+    headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE", "interval": of}
     table = labelled(shown, shown["label"].to_list(), note=note, labels=headings, gap="")
     mde = [names.quantity(row, "mde") for row in shown.to_dict("records")]
     columns = table.rows.assign(mde=np.where(shown["mde"].notna(), mde, ""))
