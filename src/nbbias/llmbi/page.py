@@ -192,7 +192,7 @@ def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
     >>> row = {"model": "a", "statistic": "anova", "statistic_value": 0.4, "p_value": 0.7}
     >>> row |= {"confidence": 0.95, "n": 6, "df": 2.0, "instrument": "TextBlob 0.20.1"}
     >>> print(*dimensions(pd.DataFrame([row])), sep="\n")
-    By TextBlob, dimensions did not differ significantly
+    No: by TextBlob, dimensions did not differ significantly
     By TextBlob, dimensions did not differ significantly in a (p = .700). These p values...
     """
     each = _anovas(*estimates)
@@ -213,7 +213,7 @@ def swaps(ranking_swaps: pd.DataFrame) -> str:
     --------
     >>> row = {"model": "a", "swapped": 0.3, "no_difference": 0.25}
     >>> swaps(pd.DataFrame([row]))
-    'With one prompt a dimension, 30% of pairs of dimensions would change order in a (25% if...'
+    'With one prompt a dimension, 30% of pairs of dimensions would change order, against the ...'
     """
     rows = ranking_swaps[ranking_swaps["no_difference"] > 0].dropna(subset="swapped")
     return prose.render("llmbi.swaps", rows=rows.to_dict("records"))
