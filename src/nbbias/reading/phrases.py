@@ -502,7 +502,7 @@ def technical(parts: Parts, *, unit: str = "articles") -> str:
     ...        "ci_low": -0.5, "ci_high": -0.125, "p_value": 0.01, "p_adjusted": 0.02}
     >>> table = tables.estimates([row], study="mine", confidence=0.95)
     >>> technical([table])
-    "One of one test was significant (exploratory; Holm's method, α = .05; minimum detectable dif...
+    "One of one test was significant (exploratory; Holm's method, α = .05): my share (m) −0.250, ...
     """
     if not parts:
         return ""
