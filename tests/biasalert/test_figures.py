@@ -48,7 +48,7 @@ def test_judges_stand_beside_the_majority_class_the_leading_one_first() -> None:
     assert dashed == [0.5]  # of the two judges that read nothing; half of the sample is biased
     shares = [f"{share:.1%}" for share in expected]
     assert drawn.title == (
-        f"Significantly more accurate than the majority class (50.0%): two * ({shares[1]}) and "
+        f"Interval above the majority class (50.0%): two * ({shares[1]}) and "
         f"one ({shares[2]}); not so: plain ({shares[0]})"
     )
 

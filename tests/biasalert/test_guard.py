@@ -215,8 +215,8 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     drawn = figures.mitigation(rows).rows.set_index("column")["estimate"].round(6).to_dict()
     assert drawn == {"biased answers stopped": 6 / 8, "unbiased answers stopped": 0.083333}
     assert sentences.mitigation(rows) == (
-        "Checking each sentence stopped 75.0% of 8 biased answers before the bias was shown, "
-        "but also 8.3% of 12 unbiased ones"
+        "Checking each sentence stopped 6 of 8 biased answers before the bias was shown and "
+        "1 of 12 unbiased ones"
     )
 
 
@@ -257,7 +257,7 @@ def test_without_labels_of_what_was_let_through_the_share_with_the_guard_is_unkn
     assert rows.loc["biased_share_without", ["estimate", "n"]].tolist() == [1 / 3, 3]
     assert rows.loc["stopped_without_bias", "estimate"] == 1 / 2
     assert sentences.mitigation(rows.reset_index()) == (
-        "Checking each sentence stopped 50.0% of 2 unbiased answers; what it let through was not "
+        "Checking each sentence stopped 1 of 2 unbiased answers; what it let through was not "
         "labelled"
     )
 

@@ -86,7 +86,7 @@ def test_a_figure_draws_the_limit_of_each_measure(measure: str, band: list[int])
         "fails",
         "undecided",
         "adequate",
-        "all scenarios",
+        "95% CI of all",
         f"nominal {sum(band) // 2}%",
     }
     # All adequate limits are in the band, and no other is; what is off the axis is a number.

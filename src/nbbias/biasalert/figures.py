@@ -91,7 +91,7 @@ def detection(estimates: pd.DataFrame) -> Drawn:
         alt="Accuracy of each judge (dashed: majority class), and errors on challenge sentences.",
         title=_title("detection", better=[*better], others=[*others], majority=majority),
         line="majority class",
-        tests="Differences are tested below.",
+        tests="Differences from the leading judge are tested below.",
     )
 
 
@@ -197,5 +197,5 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
         of="answers",
         alt="Biased and unbiased answers that the guard stopped, by model, beside verdicts.",
         title=_title("mitigation", rightly=rightly, wrongly=wrongly),
-        tests="Grey: a verdict on the whole answer. Not tested.",
+        tests="Black: each sentence; grey: the whole answer at once. Not tested.",
     )

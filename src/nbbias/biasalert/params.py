@@ -186,8 +186,8 @@ STUDY = params.Study(
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
     sample=params.Texts(
         "simulated",
-        "Written and simulated from templates for this project; no model wrote them, and "
-        "labels follow from the templates.",
+        "Written or from templates; no model wrote the test texts, and labels follow from the "
+        "templates.",
     ),
     main_estimates=(params.MainEstimate("detection", "accuracy"),),
 )

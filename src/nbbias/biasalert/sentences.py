@@ -90,8 +90,8 @@ def named(estimates: pd.DataFrame, *, judge: str) -> str:
     --------
     >>> row = {"judge": "mine", "bias": None, "estimate": 0.5, "n": 9}
     >>> row |= {"measure": "detection", "dimension": None, "statistic": "classification_score"}
-    >>> named(pd.DataFrame([row]), judge="mine")
-    'Mine named the right type in 50.0% of the texts that it flagged'
+    >>> named(pd.DataFrame([row]), judge="mine")[:70]
+    'Mine named the type of the label in 50.0% of the texts that it flagged'
     """
     scores = _scores(estimates[estimates["judge"] == judge])
     return prose.render("biasalert.named", judge=_the(judge), scores=scores)

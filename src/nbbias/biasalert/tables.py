@@ -72,12 +72,13 @@ def scores(table: pd.DataFrame) -> Table:
     ['judge', 'accuracy', 'f1']
     """
     rows = table[(table["measure"] == "detection") & table["bias"].isna()]
-    rows = rows[~rows["judge"].isin([NEVER, MAJORITY]) & rows["statistic"].isin(_SCORES)]
+    hidden = [NEVER, ALWAYS if rows["judge"].eq(MAJORITY).any() else MAJORITY]
+    rows = rows[~rows["judge"].isin(hidden) & rows["statistic"].isin(_SCORES)]
     typed = rows[rows["statistic"].isin(_SCORES[2:4])].groupby("judge")["n"].min()
     few = rows["judge"].map(typed).fillna(0) < _FEWEST
     rows = rows[~(few & rows["statistic"].isin(_SCORES[2:]))]
     rows = pd.concat([rows[rows["statistic"] == name][::-1] for name in _SCORES])
-    rows = rows.sort_values("judge", key=lambda judge: judge == ALWAYS, kind="stable")
+    rows = rows.sort_values("judge", key=lambda of: of.isin([ALWAYS, MAJORITY]), kind="stable")
     return wide(rows, ["judge"], "statistic", words=("biasalert", "scores"), of="texts")
 
 

@@ -16,7 +16,7 @@ _FONT = 7.2  # points; with it, all intervals have room on a first screen
 
 
 def limits(rows: pd.DataFrame, measure: str) -> Drawn:
-    """Draw the confidence limit of each interval or test in its worst scenario, by verdict.
+    """Draw the worst of all scenarios' limits of each interval or test, by verdict.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ def limits(rows: pd.DataFrame, measure: str) -> Drawn:
     --------
     >>> from nbbias import calibration
     >>> limits(calibration.shipped(), "interval").title
-    'In the worst scenario, coverage is shown to be above 90% for 16 of 23 measures'
+    'In every scenario, coverage is shown to be above 90% for 16 of 23 measures'
     """
     table = rows[rows["measure"] == measure]
     table = table.sort_values("bound", ascending=measure == "interval", ignore_index=True)
-    shares = table[["bound", "estimate"]].add(nominal(table), axis=0).mul(100)
+    shares = table[["bound", "estimate", "ci_low", "ci_high"]].add(nominal(table), axis=0).mul(100)
     drawn = table.assign(panel="", **shares, cell=sentences.name_statistics(table))
     figure = figures.panels(drawn, _draw, by="panel", height=0.5 + 0.0182 * _FONT * len(table))
     values = {"what": measure, "n": len(table), "adequate": table["verdict"].isin(ADEQUATE).sum()}
@@ -41,7 +41,7 @@ def limits(rows: pd.DataFrame, measure: str) -> Drawn:
     return Drawn(
         figure,
         table,
-        "The confidence limit in the worst scenario and the share over all scenarios, by verdict.",
+        "The worst confidence limit and the interval over all scenarios, by verdict.",
         prose.render_plain("calibration.limits", **values),
         prose.render_plain("calibration.limits_caption", **values),
     )
@@ -56,8 +56,7 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
         beyond = worse * (row["bound"] - end) > 0
         if not beyond:
             ax.plot([row["bound"], row["estimate"]], [y, y], color=figures.MUTED, lw=0.9)
-        if worse * (row["estimate"] - end) < 0:
-            ax.plot(row["estimate"], y, "|", color=figures.MUTED, ms=6, label="all scenarios")
+        ax.hlines(y, row["ci_low"], row["ci_high"], figures.MUTED, lw=4, label="95% CI of all")
         verdict, place = row["verdict"], end if beyond else row["bound"]
         name, mark = verdict.partition(" ")[0], "oX"[verdict in FAILS]
         dots = ax.plot(place, y, mark, mec=figures.INK, ms=5, zorder=4, clip_on=False, label=name)
@@ -72,5 +71,4 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
     ax.set_ylim(-0.7, len(part) - 0.3)
     ax.set_xlim(*sorted((ideal + 0.3 * -worse, end)))
     ax.tick_params(axis="y", length=0, labelsize=_FONT)
-    what = "coverage" if worse < 0 else "false positives"
-    ax.set_xlabel(f"{what}, % of simulated studies")
+    ax.set_xlabel(f"{'coverage' if worse < 0 else 'false positives'}, % of simulated studies")

@@ -102,8 +102,8 @@ def held_out(rows: pd.DataFrame) -> str:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> held_out(calibration.shipped())[:47]
-    'The worst scenario of 4 of 16 intervals is one '
+    >>> held_out(calibration.shipped())[:42]
+    '16 intervals have a held-out scenario: one'
     """
     listed = LISTED.rename(columns=_POWER_KEYS).replace(
         {key: {"_": " "} for key in _KEYS[:2]}, regex=True
@@ -114,8 +114,7 @@ def held_out(rows: pd.DataFrame) -> str:
     table["name"] = table["at"].str.rpartition(", ")[0]
     worst = table.merge(listed[listed["held_out"]], on=[*keys, "name"])
     values = {"k": len(worst), "of": len(table), "expected": table["expected"].sum()}
-    values["fail"] = int(worst["verdict"].isin(FAILS).sum())
-    return prose.render("calibration.held_out", **values)
+    return prose.render("calibration.held_out", **values, fail=worst["verdict"].isin(FAILS).sum())
 
 
 def warning(rows: pd.DataFrame) -> str:
@@ -148,6 +147,8 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
     """
     table = split(rows)[1].sort_values("worst")
     table = table.assign(found=_percent(table, "worst", "worst_low", "worst_high"))
+    elsewhere = table["at"] != table.groupby(_KEYS)["at"].transform("first")  # intervals are first
+    table["found"] += (" (" + table["at"] + ": " + table["verdict"] + ")").where(elsewhere, "")
     wide = table.pivot(index=_KEYS, columns="measure", values=["found", "at"])
     wide = wide.reindex(pd.MultiIndex.from_frame(table[_KEYS].drop_duplicates()))
     columns = {"at": wide["at"]["interval"], **wide["found"][["interval", "test"]]}
@@ -199,7 +200,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     sentences = []
     for what in ("interval", "test"):
         part = rows[rows["measure"] == what]
-        counts = {"adequate": ADEQUATE, "fail": FAILS, "undecided": ["undecided"]}
+        counts = {"adequate": ADEQUATE, "wide": ADEQUATE[1:], "fail": FAILS}
         numbers = {name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()}
         if len(part):
             values = {"n": len(part), "limit": 2 * (1 - part["confidence"].iloc[0]), **numbers}
@@ -272,7 +273,7 @@ def effects_by_n(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> effects_by_n(calibration.shipped_power(), calibration.shipped()).iloc[0].tolist()[1:]
-    ['> 0.200', '> 0.200', '≤ 0.100']
+    ['> 0.100', '> 0.100', '≤ 0.100']
     """
     named = named_tests(_common(table)).sort_values("n", kind="stable")
     tests = rows[(rows["measure"] == "test") & ~rows["verdict"].isin(ADEQUATE)]
