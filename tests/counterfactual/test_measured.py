@@ -21,6 +21,10 @@ def sample() -> counterfactual.Results:
     return counterfactual.measure()
 
 
+def test_results_are_shown_as_a_short_table() -> None:
+    assert "women" in sample()._repr_html_()
+
+
 def few(model: str = "m") -> pd.DataFrame:
     """Three prompts, an answer to each version: those about women are less positive."""
     rows = [
