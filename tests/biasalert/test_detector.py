@@ -34,7 +34,7 @@ def how(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     few = EVERY.groupby(["part", "kind"], sort=False).head(3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NBBIAS_CACHE", str(tmp_path_factory.mktemp("kept")))
-        patch.setattr(counterfactuals, "_read_all", lambda: few)
+        patch.setattr(counterfactuals, "read_shipped_table", lambda name: few)
         room._load.cache_clear()
         yield {"labelled": str(path), "embedding_model": tiny.bag_of_words(folder / "bow")}
         room._load.cache_clear()
