@@ -84,8 +84,8 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     rows, note = lead.numbers.head(_LEADING), ""
     if CLAIM in rows and significance.is_significant(rows).any():
         selected = rows.get("confidence_selected", pd.Series()).max() > rows["confidence"].max()
-        study = rows["study"].iloc[0]
-        note = prose.render_plain("claims.adjusted", selected=selected, study=study)
+        known = {"study": rows["study"].iloc[0], "least": any("≤" in text for text in plain)}
+        note = prose.render_plain("claims.adjusted", selected=selected, **known)
     return {
         "sentence": " ".join([*plain, note]).strip(),
         "plain": plain,

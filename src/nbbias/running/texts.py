@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 
@@ -35,6 +36,10 @@ def read_texts(path: str) -> pd.DataFrame:
             raise DataError(path, message) from None
         lines = content.removesuffix("\n").split("\n") if content else []
         return _number([line.removesuffix("\r") for line in lines])
+    file = Path(path.split("?")[0])
+    if " " in path and file.suffix.lower() not in sniff.SUFFIXES and not tables.is_file(file):
+        message = "no such file; classify a sentence by: echo 'It rains.' | nbbias detect -"
+        raise DataError(path, message)
     form = {
         "text_id": Column("text", also=("id", "uid")),
         "text": Column("text", needed=True, also=(*columns.ANSWERED, *columns.SENTENCE)),

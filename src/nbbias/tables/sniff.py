@@ -77,8 +77,6 @@ def find_file(path: str) -> Path:
             raise DataError(bare, "is not a regular file (a folder, a pipe, or a link to nothing)")
         near = difflib.get_close_matches(bare, list_neighbours(bare, SUFFIXES), n=1, cutoff=0.5)
         hint = f"; did you mean {near[0]}?" if near else ""
-        if " " in bare and file.suffix.lower() not in SUFFIXES:
-            hint = "; classify a sentence by: echo 'It rains.' | nbbias detect -"
         raise DataError(bare, f"no such file (looked for {file.absolute()}){hint}")
     if file.suffix.lower() not in SUFFIXES:
         raise DataError(bare, f"unknown format {file.suffix!r}; use {', '.join(SUFFIXES)}")
