@@ -22,6 +22,7 @@ extensions = [
     "mathml",
     "made",
     "passages",
+    "typed",
 ]
 # The README's command leaves a run in the tutorial.
 exclude_patterns = ["_build", "_ext", "_made/include", "tutorial/runs"]
@@ -33,7 +34,7 @@ myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_block"]
 myst_heading_anchors = 3
 
 default_role = "literal"  # names in docstrings
-autodoc_typehints = "none"  # numpydoc prints signatures; types stand in the stubs
+autodoc_typehints = "none"  # `_ext/typed.py` writes them into the sections
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
@@ -64,10 +65,10 @@ html_theme_options = {
         "compared": [],
         "papers": [],
         "index": [],
-        "more": [],
+        "developers": [],
     },
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-# Pages with nothing below them have no list of it.
-html_sidebars = {name: [] for name in ("index", "start", "tutorial", "glossary")}
+# The first page has its own list.
+html_sidebars = {name: [] for name in ("index",)}
