@@ -224,7 +224,10 @@ def api() -> Iterator[tuple[str, str]]:
         lines += [f"## {group}", "", ABOUT[group], "", *grid(rows, ["module", "what it does"])]
     lines += ["Tables named in capitals, such as ESTIMATES: [](../../reference/tables.md).", ""]
     lines += ["## A measure of your own", "", *documentation([("nbbias.measure", nbbias.measure)])]
-    yield "api/index.md", "\n".join([*lines, *contents(sum(GROUPS.values(), []))])
+    yield (
+        "api/index.md",
+        "\n".join([*lines, *contents(name for one in GROUPS.values() for name in one)]),
+    )
     for name, face in faces.items():
         by_module = public(name, face)
         intro = [f"# nbbias.{name}", "", prose(face)]
