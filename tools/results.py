@@ -43,15 +43,16 @@ BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of t
 
 
 class Page(NamedTuple):
-    """A page: its run, its title, what its result means, and where a study from outside lies.
+    """A page: its run, its title, and where a study from outside lies.
 
     `data` are the names of `nbbias data fetch`; `note` is what a reader must know of the run;
-    `example` describes texts, and quotes none.
+    `example` describes texts, and quotes none. The first sentence is a macro of
+    tools/results/leads.j2; a sentence of the run that has `said` in it would repeat the first.
     """
 
     params: str
     title: str
-    means: str
+    said: str = ""
     folder: str = ""
     about: str = ""
     data: tuple[str, ...] = ()
@@ -79,9 +80,7 @@ PAGES = {
     "marked_personas": Page(
         "marked_personas/marked_personas",
         "Marked Personas: which groups' descriptions differ from the others?",
-        "Models' descriptions of some groups are further from the average of all groups than those "
-        "of others, even if words that name a group are left out; further is neither better nor "
-        "worse.",
+        said="standard deviation of the distances",
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
@@ -98,9 +97,6 @@ PAGES = {
     "llmfake": Page(
         "news_bias/llmfake",
         "LLMFake: whom does generated news mention, and in what tone?",
-        "The news of four models did not differ significantly from human articles in whom it "
-        "mentions or in what tone; differences of shares below 3.5 to 21.5 percentage points, "
-        "depending on the model, could have been missed.",
         data=("llmfake",),
         note="Sources are `gossipcop` and `politifact`; models wrote from the headline "
         "(`open_ended`), or from the article (`paraphrase`, `rewrite`). Shares are the raw ones, "
@@ -109,23 +105,18 @@ PAGES = {
     "gpt4": Page(
         "llmbi/gpt4_recorded",
         "GPT-4: how strong is the net sentiment of its answers?",
-        "GPT-4's answers have stronger net sentiment, positive or negative, than encyclopedic "
-        "prose; no groups are compared.",
+        said="higher than in reference prose",
     ),
     "crows_pairs": Page(
         "biasalert/crows_pairs",
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
-        "A classifier trained on RedditBias flags a stereotype only {points:.0f} percentage points "
-        "more often than the same sentence about another group: it reacts mainly to which group is "
-        "named.",
         data=("redditbias", "crows_pairs"),
         note=_TRAINED,
     ),
     "redditbias": Page(
         "biasalert/crows_pairs",
         "RedditBias: how often does a classifier agree with people?",
-        "The classifier agrees with people on three of four comments, but misses about half of the "
-        "biased sentences that were written to find its weaknesses.",
+        said="agreed with the reference label",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} The 180 challenge sentences were written for this project by one writer "
         "and have one annotator; 25 are plain mention and 15 biased counter-speech. The null "
@@ -146,6 +137,7 @@ _TEMPLATES = jinja2.Environment(
     keep_trailing_newline=True,
 )
 _TEMPLATES.filters["plain"] = plain
+_TEMPLATES.filters["number"] = lambda value, decimals=3: number(value, decimals=decimals)
 
 
 def render(template: str, **values: Any) -> str:
@@ -177,7 +169,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     values: dict[str, Any] = {
         "name": name,
         "page": page,
-        "sentences": finding["plain"],
+        "sentences": [one for one in finding["plain"] if not page.said or page.said not in one],
         "numbers": [
             (
                 plain(row["name"]),
@@ -199,6 +191,8 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         if n := texts_by_model(claims):
             card["N"] = n
         card["N"] += without_group_words(claims)
+        rows = [*claims.to_dict("records"), *finding["numbers"]]
+        values["lead"] = getattr(_TEMPLATES.get_template("leads.j2").module, name)(rows)
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
     rows += [("texts", plain(finding["texts"].get("told", "")))]
     rows += [("**not to conclude**", plain(card.get("not", "")))]
@@ -236,7 +230,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "against": "the same, pairs against a stereotype",
     }
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
-    shares = {key: [f"{values[key][end]:.0%}" for end in ends] for key in named}
+    shares = {key: [f"{values[key][end]:.1%}" for end in ends] for key in named}
     numbers = [
         (words, share, f"{low} to {high}", f"{values[key]['n']:.0f}", f"{null} ({least} to {most})")
         for (key, words), (share, low, high, null, least, most) in zip(
@@ -244,10 +238,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         )
     ]
     sentences = render("pairs", **values).strip().split("\n\n")
-    page = PAGES["crows_pairs"]
-    means = page.means.format(points=100 * values["difference"]["estimate"])
-    page = page._replace(means=means)
-    return {"sentences": sentences, "numbers": numbers, "claims": None, "page": page}
+    return {"lead": sentences[0], "sentences": sentences[1:], "numbers": numbers, "claims": None}
 
 
 def draw_pairs(run: Path) -> dict[str, str] | None:
@@ -264,7 +255,8 @@ def draw_pairs(run: Path) -> dict[str, str] | None:
     words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
     words["title"] = "Minimal pairs: sentences flagged, and pairs in which one scores higher"
     words["alt"] = "Four panels by judge: sentences flagged, counterparts flagged, scored higher."
-    return draw("crows_pairs", "pairs", rows, "share", "sentences of each pair swapped", words)
+    axis, band = "share of sentences or pairs", "sentences of each pair swapped"
+    return draw("crows_pairs", "pairs", rows, axis, band, words)
 
 
 def draw(
@@ -310,8 +302,11 @@ def assess_detector() -> dict[str, Any]:
     rows = []
     for row in counts[counts["method"].isin(_DETECTORS)].to_dict("records"):
         total, refused = row["tp"] + row["fn"] + row["tn"] + row["fp"], row["tp"] + row["fp"]
-        rates = {"sensitivity": ("tp", "fn", refused), "specificity": ("tn", "fp", total - refused)}
-        for measure, (right, wrong, called) in rates.items():
+        shares = {
+            "sensitivity": ("tp", "fn", refused),
+            "specificity": ("tn", "fp", total - refused),
+        }
+        for measure, (right, wrong, called) in shares.items():
             n = row[right] + row[wrong]
             share = stats.proportion_interval(row[right], n, confidence=0.95)
             low, high = hypergeom.ppf([0.025, 0.975], total, called, n) / n
@@ -327,17 +322,21 @@ def assess_detector() -> dict[str, Any]:
     axis, band = "share classified correctly", "verdicts permuted over answers"
     picture = draw("xstest", "detector", table, axis, band, words)
     unseen = detector.unseen().to_dict("records")
+    for row in unseen:
+        total = sum(row[cell] for cell in ("tp", "fn", "tn", "fp"))
+        errors = stats.proportion_interval(row["fn"] + row["fp"], total, confidence=0.95)
+        row |= {"n": total, "errors": errors.estimate, "low": errors.ci_low, "high": errors.ci_high}
     ends = {
         of: [pick(unseen, key=lambda row, of=of: row[of]) for pick in (min, max)]
         for of in ("accuracy", "sensitivity")
     }
     shown = table[table["method"] == detector.UNSEEN].to_dict("records")
-    errors = stats.estimate_error_rates(detector.unseen())
+    rates = stats.estimate_error_rates(detector.unseen())
     widths = []
     for flagged in (10, 30):
         raw = stats.wilson(flagged / 100, 100, confidence=0.95)
-        rate = stats.correct_share(flagged / 100, 100, rates=errors, confidence=0.95)
-        widths.append({"flagged": flagged, **stats.worst_case(rate, raw, rates=errors).row()})
+        share = stats.correct_share(flagged / 100, 100, rates=rates, confidence=0.95)
+        widths.append({"flagged": flagged, **stats.worst_case(share, raw, rates=rates).row()})
     values = {"figure": picture, "rows": shown, "ends": ends, "widths": widths}
     return values | {"instrument": detector.instrument()}
 
@@ -459,16 +458,17 @@ def verdict(row: dict[str, Any]) -> str:
 
 
 def list_pages() -> dict[str, Any]:
-    """Return the pages that exist: title, whether of an instrument, what the result means."""
-    rows, listed = [], []
+    """Return the pages that exist: link, whether of an instrument, the finding, name, title."""
+    rows = []
     for name in [*PAGES, "xstest"]:
         if (path := RESULTS / f"{name}.md").is_file():
-            title, means, *_ = path.read_text(encoding="utf-8").split("\n\n")
+            title, finding, *_ = path.read_text(encoding="utf-8").split("\n\n")
             of_instrument = name not in PAGES or PAGES[name].params.startswith("biasalert/")
-            link = f"[{title.removeprefix('# ')}](results/{name}.md)"
-            rows.append((link, of_instrument, means.strip("*")))
-            listed.append(name)
-    return {"rows": rows, "names": listed}
+            title = title.removeprefix("# ")
+            link = f"[{title}](results/{name}.md)"
+            short = title.partition(":")[0]
+            rows.append((link, of_instrument, finding.strip("*"), f"{short} <results/{name}>"))
+    return {"rows": rows}
 
 
 def write_readme(finding: str) -> None:

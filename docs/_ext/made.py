@@ -48,7 +48,7 @@ def write(app: Sphinx) -> None:
     pages["include/tables.md"] = "\n".join([*columns.overview(), *columns.lines(of_results=True)])
     pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
     pages["include/sizes.md"] = "\n".join(sizes())
-    pages["include/papers_summary.md"] = f"{papers.summary()} {papers.kinds()}\n"
+    pages["include/papers_summary.md"] = f"{papers.summary()}\n"
     pages["include/papers.md"] = "\n".join(papers.lines(documented(), modules()))
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:

@@ -40,49 +40,61 @@ KINDS = {
     "setting": "settings of models",
 }
 
-COLUMNS = {
-    "theirs": "a number printed in the paper",
-    "ours": "a number computed or shipped here",
-    "reproduced": "whether printed numbers were derived again; empty where the row prints none",
-    "where": "functions, parameters or files; tests check that they exist",
-}
-
-#: Each paper's title and link, and which of its numbers could be computed again.
+#: The papers that a study follows: title and link, what each does, what nbbias does with it.
 PAPERS = {
-    "Fang et al. 2024": "*Bias of AI-generated content*, "
-    "[doi:10.1038/s41598-024-55686-2](https://doi.org/10.1038/s41598-024-55686-2). "
-    "Its human articles cannot be shipped, so its figures were not computed again from texts; "
-    "printed values stand beside yours ([`news_bias`](measures/news_bias.md), "
-    "[`biased_prompts`](measures/biased_prompts.md)).",
-    "Oketunji et al. 2023": "*Large Language Model (LLM) Bias Index*, "
-    "[arXiv:2312.14769](https://arxiv.org/abs/2312.14769). "
-    "All scores were computed again from the printed answers ([`llmbi`](measures/llmbi.md)).",
-    "Kumar et al. 2024": "*Subtle Biases Need Subtler Measures*, "
-    "[doi:10.18653/v1/2024.acl-long.23](https://doi.org/10.18653/v1/2024.acl-long.23). "
-    "The answers of its models are not public ([`cogs`](measures/cogs.md)).",
-    "Fan et al. 2024": "*BiasAlert*, [arXiv:2407.10241](https://arxiv.org/abs/2407.10241). "
-    "Accuracy was measured again on RedditBias, by smaller classifiers "
-    "([`biasalert`](measures/biasalert.md)).",
+    "Fang et al. 2024": "*Bias of AI-generated content: an examination of news produced by large "
+    "language models*, [doi:10.1038/s41598-024-55686-2]"
+    "(https://doi.org/10.1038/s41598-024-55686-2).\n\n"
+    "**What it does.** Seven models write articles for headlines of The New York Times and "
+    "Reuters. Shares of group words, sentiment, toxicity and topics are compared with the human "
+    "articles, by gender and race, and once more after a biased prompt.\n\n"
+    "**Here.** [`news_bias`](measures/news_bias.md) and [`biased_prompts`](measures/"
+    "biased_prompts.md) compute all its measures. The human articles can be neither shipped nor "
+    "fetched, so its main results were not computed again; printed values stand beside yours.",
+    "Oketunji et al. 2023": "*Large Language Model (LLM) Bias Index: LLMBI*, "
+    "[arXiv:2312.14769](https://arxiv.org/abs/2312.14769).\n\n"
+    "**What it does.** It defines an index of bias scores over nine dimensions, a penalty for "
+    "undiverse training data and sentiment, and applies it to 18 answers of GPT-4.\n\n"
+    "**Here.** [`llmbi`](measures/llmbi.md) computes the index, and all printed scores from the "
+    "printed answers. It reads the index as strength of sentiment, not as bias.",
+    "Kumar et al. 2024": "*Subtle Biases Need Subtler Measures: Dual Metrics for Evaluating "
+    "Representative and Affinity Bias in Large Language Models*, "
+    "[doi:10.18653/v1/2024.acl-long.23](https://doi.org/10.18653/v1/2024.acl-long.23).\n\n"
+    "**What it does.** Models write with and without an identity. The Representative Bias Score "
+    "(RBS) compares how similar identities' texts are to the default texts; the Affinity Bias "
+    "Score (ABS) compares how often a model as evaluator chooses each identity's text.\n\n"
+    "**Here.** [`cogs`](measures/cogs.md) computes both, with tests. The answers of the paper's "
+    "models are not public, so its results were not computed again.",
+    "Fan et al. 2024": "*BiasAlert: A Plug-and-play Tool for Social Bias Detection in LLMs*, "
+    "[arXiv:2407.10241](https://arxiv.org/abs/2407.10241).\n\n"
+    "**What it does.** A fine-tuned language model, given retrieved statements of human bias, "
+    "says whether a text is biased, how and against whom.\n\n"
+    "**Here.** [`biasalert`](measures/biasalert.md) measures any such judge against human labels. "
+    "The fine-tuned model was not trained again; accuracy was measured for "
+    "[smaller classifiers on RedditBias](results/redditbias.md).",
     "Xu et al. 2025": "*Quantifying Fairness in LLMs Beyond Tokens* (FiSCo), "
-    "[arXiv:2506.19028](https://arxiv.org/abs/2506.19028) "
-    "([`counterfactual`](measures/counterfactual.md)).",
+    "[arXiv:2506.19028](https://arxiv.org/abs/2506.19028). It compares answers to prompts that "
+    "differ in the group that they name ([`counterfactual`](measures/counterfactual.md)).",
     "Bouchard 2024": "*An Actionable Framework for Assessing Bias and Fairness* (LangFair), "
     "[arXiv:2407.10853](https://arxiv.org/abs/2407.10853); metrics as its package lists them "
     "([`counterfactual`](measures/counterfactual.md)).",
     "Lee et al. 2024": "*Large Language Models Portray Socially Subordinate Groups as More "
-    "Homogeneous*, [arXiv:2401.08495](https://arxiv.org/abs/2401.08495) "
-    "([`cogs`](measures/cogs.md), [`news_bias`](measures/news_bias.md)).",
+    "Homogeneous*, [arXiv:2401.08495](https://arxiv.org/abs/2401.08495). It compares how similar "
+    "texts about a group are to each other ([`cogs`](measures/cogs.md), "
+    "[`news_bias`](measures/news_bias.md)).",
     "Kim et al. 2026": "*Argument Collapse: LLMs Flatten Long-Form Public Debate*, "
     "[arXiv:2606.01736](https://arxiv.org/abs/2606.01736) "
     "([`news_bias`](measures/news_bias.md)).",
     "Zrnic and Candès 2024": "*Active Statistical Inference*, "
-    "[arXiv:2403.03208](https://arxiv.org/abs/2403.03208) "
-    "([`biasalert`](measures/biasalert.md)).",
+    "[arXiv:2403.03208](https://arxiv.org/abs/2403.03208). It labels where a model is uncertain, "
+    "and corrects for that ([labels in rounds](howto/label.md#until-an-interval-is-narrow-enough)"
+    ").",
     "Gligorić et al. 2025": "*Can Unconfident LLM Annotations Be Used for Confident Conclusions?*, "
     "[doi:10.18653/v1/2025.naacl-long.179](https://doi.org/10.18653/v1/2025.naacl-long.179) "
-    "([`biasalert`](measures/biasalert.md)).",
+    "([labels in rounds](howto/label.md#until-an-interval-is-narrow-enough)).",
     "Gelman and Carlin 2014": "*Beyond Power Calculations*, "
-    "[doi:10.1177/1745691614551642](https://doi.org/10.1177/1745691614551642) "
+    "[doi:10.1177/1745691614551642](https://doi.org/10.1177/1745691614551642). It asks how often "
+    "a significant estimate has the wrong sign, and how much too large it is "
     "([`calibration`](measures/calibration.md)).",
     "Campbell and Fiske 1959": "*Convergent and discriminant validation*, "
     "[doi:10.1037/h0046016](https://doi.org/10.1037/h0046016) "
@@ -96,9 +108,9 @@ PAPERS = {
 def rows() -> list[dict[str, str]]:
     """Return the rows.
 
-    `paper`, `place`, `says`, `theirs` and `ours` (numbers), `verdict`, `kind` (of the printed item,
-    if there is one), `reproduced` (the test or page that does it, another of `REPRODUCED`, or
-    nothing), `where` (names), `remark`.
+    `paper`, `place`, `says`, `theirs`, `ours` and their `difference` (numbers), `verdict`, `kind`
+    (of the printed item, if there is one), `reproduced` (the test or page that does it, another of
+    `REPRODUCED`, or nothing), `where` (names), `remark`.
     """
     text = (ROOT / "docs/papers.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
@@ -162,24 +174,32 @@ def _results() -> Iterator[tuple[str, ...]]:
 
 
 def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str]:
-    """Yield the page: verdicts by paper, then each paper's differences, and what is as printed."""
+    """Yield the page: what was reproduced, verdicts by paper, and each paper's rows."""
     by_paper: dict[str, list[dict[str, str]]] = {paper: [] for paper in PAPERS}
     for row in rows():
         by_paper[row["paper"]].append(row)
-    yield f"| paper | {' | '.join(VERDICTS)} | reproduced |"
+    yield from ("## What was reproduced", "")
+    yield "| paper | place | what | printed | computed here | difference | function or file |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for row in rows():
+        if _reproduced(row) == "yes":
+            first = link(row["where"].split()[0], documented, faces)
+            keys = ("paper", "place", "says", "theirs", "ours", "difference")
+            yield "| " + " | ".join([*(row[key].replace("|", r"\|") for key in keys), first]) + " |"
+    yield from ("", f"{kinds()}", "", "## How faithful each study is", "")
+    yield "; ".join(f"**{name}**: {what}" for name, what in VERDICTS.items()) + "."
+    yield from ("", f"| paper | {' | '.join(VERDICTS)} | printed items reproduced |")
     yield "| --- |" + " ---: |" * (len(VERDICTS) + 1)
-    yield f"| **all** | {_counts(rows())} |"
     for paper, table in by_paper.items():
         anchor = paper.lower().replace(".", "").replace(" ", "-")
         yield f"| [{paper}](#{anchor}) | {_counts(table)} |"
-    yield from ("", ":::{dropdown} What columns and verdicts mean", "")
-    for words in (VERDICTS, KINDS, REPRODUCED, COLUMNS):
-        yield from ("; ".join(f"**{name}**: {what}" for name, what in words.items()) + ".", "")
-    yield ":::"
+    yield f"| **all** | {_counts(rows())} |"
     for paper, table in by_paper.items():
         yield from ("", f"## {paper}", "", PAPERS[paper], "")
         faithful = [row for row in table if row["verdict"] == "faithful"]
-        yield from _table([row for row in table if row not in faithful], documented, faces)
+        if others := [row for row in table if row not in faithful]:
+            yield from ("**What differs or is left out, and why**", "")
+            yield from _table(others, documented, faces)
         if faithful:
             yield from ("", f":::{{dropdown}} As in the paper: {len(faithful)} rows", "")
             yield from _table(faithful, documented, faces)
@@ -226,15 +246,14 @@ def _reproduced(row: Mapping[str, str]) -> str:
 def _table(
     table: list[dict[str, str]], documented: Mapping[int, str], faces: Collection[str]
 ) -> Iterator[str]:
-    yield "| place | the paper says | theirs | ours | verdict | kind | reproduced | here | where |"
-    yield "| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    yield "| place | the paper says | theirs | ours | verdict | here | where |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
     for row in table:
         names = row["where"].split()
         if (yes := row["reproduced"]) not in {*REPRODUCED, ""}:
             names = list(dict.fromkeys([*names, yes]))
         links = ", ".join(link(name, documented, faces) for name in names)
         where = f"<details><summary>{len(names)}</summary>{links}</details>" if names else ""
-        keys = ("place", "says", "theirs", "ours", "verdict", "kind", "reproduced", "remark")
-        shown = {**row, "reproduced": _reproduced(row)}
-        cells = [shown[key].replace("|", r"\|") for key in keys]
+        keys = ("place", "says", "theirs", "ours", "verdict", "remark")
+        cells = [row[key].replace("|", r"\|") for key in keys]
         yield "| " + " | ".join([*cells, where.replace("|", r"\|")]) + " |"
