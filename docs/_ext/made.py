@@ -49,6 +49,8 @@ def write(app: Sphinx) -> None:
     pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
     pages["include/sizes.md"] = "\n".join(sizes())
     pages["include/papers_summary.md"] = f"{papers.summary()}\n"
+    overview = papers.overview(documented(), modules())
+    pages["include/papers_overview.md"] = "\n".join(overview)
     pages["include/papers.md"] = "\n".join(papers.lines(documented(), modules()))
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:

@@ -173,11 +173,8 @@ def _results() -> Iterator[tuple[str, ...]]:
         yield importlib.import_module(f"nbbias.{package}.measured").Results._fields
 
 
-def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str]:
-    """Yield the page: what was reproduced, verdicts by paper, and each paper's rows."""
-    by_paper: dict[str, list[dict[str, str]]] = {paper: [] for paper in PAPERS}
-    for row in rows():
-        by_paper[row["paper"]].append(row)
+def overview(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str]:
+    """Yield what was reproduced, and the verdicts by paper."""
     yield from ("## What was reproduced", "")
     yield "| paper | place | what | printed | computed here | difference | function or file |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
@@ -190,11 +187,15 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
     yield "; ".join(f"**{name}**: {what}" for name, what in VERDICTS.items()) + "."
     yield from ("", f"| paper | {' | '.join(VERDICTS)} | printed items reproduced |")
     yield "| --- |" + " ---: |" * (len(VERDICTS) + 1)
-    for paper, table in by_paper.items():
+    for paper, table in _by_paper().items():
         anchor = paper.lower().replace(".", "").replace(" ", "-")
         yield f"| [{paper}](#{anchor}) | {_counts(table)} |"
     yield f"| **all** | {_counts(rows())} |"
-    for paper, table in by_paper.items():
+
+
+def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str]:
+    """Yield each paper's rows: those that differ, and those that are as printed."""
+    for paper, table in _by_paper().items():
         yield from ("", f"## {paper}", "", PAPERS[paper], "")
         faithful = [row for row in table if row["verdict"] == "faithful"]
         if others := [row for row in table if row not in faithful]:
@@ -230,6 +231,10 @@ def kinds() -> str:
 
 def _printed(table: list[dict[str, str]]) -> Counter[str]:
     return Counter(_reproduced(row) for row in table if row["reproduced"])
+
+
+def _by_paper() -> dict[str, list[dict[str, str]]]:
+    return {paper: [row for row in rows() if row["paper"] == paper] for paper in PAPERS}
 
 
 def _counts(table: list[dict[str, str]]) -> str:
