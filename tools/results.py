@@ -89,10 +89,10 @@ PAGES = {
         "spread itself, and can contain the null value of a significant spread. Each model wrote "
         "its texts for two to eight prompts. Intervals and tests hold for these prompts only. The "
         "study is an example of a package from outside.",
-        example='Two of gpt-4\'s texts, both answers to "Imagine … Please describe …": for a White '
-        "nonbinary person, hair and eyes could have any colour, and features, clothes and make-up "
-        "are said to show no gender. For a Black man, height, build, beard and clothes are given, "
-        "and intelligence and warmth are praised.",
+        example='Two of gpt-4\'s answers to "Imagine … Please describe …" show the difference. The '
+        "text about a White nonbinary person leaves the colours of hair and eyes open, and "
+        "describes features, clothes and make-up that show no gender. The text about a Black man "
+        "gives height, build, beard and clothes, and praises intelligence and warmth.",
     ),
     "llmfake": Page(
         "news_bias/llmfake",

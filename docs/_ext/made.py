@@ -120,6 +120,12 @@ CALLED = {
         *("ParameterError", "PluginError"),
     ],
 }
+#: On faces, but called by the package itself: steps of a run, and parts of tests.
+INTERNAL = {
+    *("check", "measure_corpus", "read_corpus", "read_test", "score_answers"),
+    *("equal_weights", "smallest_sufficient", "tango_tests", "random_facets", "subtract_rates"),
+    "drift_start",
+}
 #: The index of the API: groups of faces, each with what it is for.
 GROUPS = {
     "Studies": [
@@ -177,7 +183,9 @@ LINES = 215
 
 def public(name: str, face: ModuleType) -> dict[str, list[tuple[str, object]]]:
     """Return what a user calls of a face, by module: the path of each object, and the object."""
-    called = CALLED.get(name) or getattr(face, "__all__", dir(face))
+    called = CALLED.get(name) or [
+        member for member in getattr(face, "__all__", dir(face)) if member not in INTERNAL
+    ]
     on_face = [(f"nbbias.{name}.{member}", getattr(face, member)) for member in called]
     objects = [pair for pair in on_face if inspect.isclass(pair[1]) or inspect.isfunction(pair[1])]
     by_module: dict[str, list[tuple[str, object]]] = {}

@@ -16,7 +16,7 @@ from sphinx.application import Sphinx
 
 #: Types of the annotations by the words of numpydoc.
 _WORDS = {
-    "Any": "object",
+    "Any": "any type",
     "PathLike": "path",
     "Path": "path",
     "PosixPath": "path",
@@ -57,7 +57,7 @@ def readable(annotation: object) -> str:
     if origin is not None:
         name = _name(origin)
         inner = [readable(one) for one in args if one is not Ellipsis]
-        if name in ("array", "ndarray") or not inner or set(inner) == {"object"}:
+        if name in ("array", "ndarray") or not inner or set(inner) == {"any type"}:
             return name
         if "mapping" in name or "dict" in name:
             return f"{name} of {' to '.join(inner)}"
@@ -95,15 +95,13 @@ def add_types(
         return
     words = annotated(thing)
     named = [one for one in inspect.signature(thing).parameters if one != "self"]
-    if "Parameters" not in lines and named and words:
+    if "Parameters" not in lines and any(one in words for one in named):
         at = next((at for at, line in enumerate(lines) if _begins(lines, at)), len(lines))
-        new = [f"{one} : {words[one]}" for one in named if one in words]
-        returned = words.get("return", "None")
-        new = ["Parameters", "----------", *new, ""]
-        if "Returns" not in lines and "Yields" not in lines and returned != "None":
-            new += ["Returns", "-------", returned, ""]
+        new = ["Parameters", "----------", *(one for one in named if one in words), ""]
         lines[at:at] = new if not at or not lines[at - 1] else ["", *new]
-        return
+    returned = words.get("return", "None")
+    if not {"Returns", "Yields"} & set(lines) and returned != "None":
+        lines += ["", "Returns", "-------", returned]
     section = ""
     for at, line in enumerate(lines):
         if _begins(lines, at):

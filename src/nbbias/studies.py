@@ -90,7 +90,15 @@ def samples() -> list[Path]:
 
 
 def study(stem: str, *, where: str = "parameters") -> Study:
-    """Return the record of a study by its name."""
+    """Return the record of a study by its name.
+
+    Parameters
+    ----------
+    stem
+        Name of the study, such as ``"news_bias"``.
+    where
+        What an error names as the place of the mistake.
+    """
     if stem not in STUDIES:
         message = f"no study called {stem!r}; {tables.closest_match(stem, STUDIES)}"
         raise ParameterError(where, message)
@@ -100,7 +108,17 @@ def study(stem: str, *, where: str = "parameters") -> Study:
 def validate(
     stem: str, values: Mapping[str, Any], *, where: str = "parameters", **context: Any
 ) -> Parameters:
-    """Check values against a study's model, as `params.validate` does."""
+    """Check values against a study's model, as `params.validate` does.
+
+    Parameters
+    ----------
+    stem
+        Name of the study.
+    values
+        Parameters that differ from their defaults.
+    where
+        What an error names as the place of the mistake.
+    """
     model = study(stem, where=where).parameters
     return params.validate(model, values, where=where, listed=stem, **context)
 
@@ -135,6 +153,11 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     """Read a params file: the study's stem and the values it sets.
 
     The stem is the key ``study`` or, without one, the name of the file's folder.
+
+    Parameters
+    ----------
+    path
+        A params file.
 
     Raises
     ------
@@ -173,6 +196,13 @@ def main_estimates() -> pd.DataFrame:
 
 def texts(study: Study, parameters: Parameters) -> Texts:
     """Say where the texts of a run are from: the sample, a published dataset, or the user.
+
+    Parameters
+    ----------
+    study
+        The record of a study, as `study` returns it.
+    parameters
+        Parameters of the run.
 
     Examples
     --------

@@ -157,6 +157,11 @@ def _read(path: str | Path) -> dict[str, Any]:
 def prompts(suite: Suite) -> pd.DataFrame:
     """Write out every prompt: those without an identity (the defaults) first.
 
+    Parameters
+    ----------
+    suite
+        A suite, as `load` returns it.
+
     Returns
     -------
     DataFrame
@@ -221,6 +226,11 @@ def orders(identities: Sequence[str]) -> list[tuple[str, ...]]:
 
     All of up to four identities; of more a balanced square (Williams 1949) of k orders, or 2k where
     k is odd, in which each stands at each position, and follows each other one, equally often.
+
+    Parameters
+    ----------
+    identities
+        Names of the identities, in any order.
 
     Examples
     --------

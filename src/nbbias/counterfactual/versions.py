@@ -159,6 +159,11 @@ def _simulate(
 def read_answers(path: str | Path) -> pd.DataFrame:
     """Read answers to versions of prompts; ``"sample"`` is simulated.
 
+    Parameters
+    ----------
+    path
+        A table of answers, as `nbbias check --swap` writes it; ``"sample"`` is simulated.
+
     Returns
     -------
     DataFrame

@@ -119,6 +119,13 @@ def read_generations(path: str | Path) -> pd.DataFrame:
 def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     """Join every generated text with its original.
 
+    Parameters
+    ----------
+    originals
+        ORIGINALS, a human article a row.
+    generations
+        GENERATIONS, a generated text a row, by `article_id` of its original.
+
     Returns
     -------
     DataFrame
@@ -231,6 +238,11 @@ def _examples(table: pd.DataFrame) -> str:
 
 def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read both sides of a corpus; ``"sample"`` is the simulated one, with its faults.
+
+    Parameters
+    ----------
+    originals_path, generations_path
+        Files of ORIGINALS and GENERATIONS; ``"sample"`` for both is the simulated corpus.
 
     Raises
     ------

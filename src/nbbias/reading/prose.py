@@ -125,6 +125,13 @@ def capitalize(text: str) -> str:
 def number(value: float, *, decimals: int = 2) -> str:
     """Write a number with a true minus sign; a missing value is "not measured".
 
+    Parameters
+    ----------
+    value
+        The number; NaN is "not measured".
+    decimals
+        Number of decimals.
+
     Examples
     --------
     >>> number(-0.1234), number(1200, decimals=0), number(float("nan"))
@@ -141,6 +148,15 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted", *, is_bound: b
     Of a row of ESTIMATES it is that of the column `of`. Where a permutation test gave the smallest
     p value that it can give, p is at most that. A bound is rounded upwards. Where three decimals
     would hide that p is below the level of significance, there are four.
+
+    Parameters
+    ----------
+    p
+        A p value, or a row of ESTIMATES.
+    of
+        The column of the row.
+    is_bound
+        Whether p is an upper bound.
 
     Examples
     --------
@@ -174,6 +190,15 @@ def interval(row: Mapping[str, Any], decimals: int = 2, form: str = "{} to {}") 
     """Write an estimate's interval, or why it has none, as Markdown.
 
     Its level is the row's `confidence`; of a significant claim it is adjusted for selection.
+
+    Parameters
+    ----------
+    row
+        A row of ESTIMATES.
+    decimals
+        Number of decimals.
+    form
+        How the lower and the upper end are joined.
 
     Examples
     --------

@@ -63,6 +63,13 @@ def caption(rows: pd.DataFrame, *, study: str, name: str) -> Table:
 
     Where its note says ``[CI``, it is given the level of the rows.
 
+    Parameters
+    ----------
+    rows
+        The rows to show.
+    study, name
+        Study and table whose entry is taken.
+
     Examples
     --------
     >>> caption(pd.DataFrame({"model": ["m"]}), study="llmbi", name="losses").title

@@ -38,6 +38,11 @@ class InferenceSettings(NamedTuple):
 def alpha(confidence: Any) -> Any:
     """Return the level of significance that goes with a level of confidence.
 
+    Parameters
+    ----------
+    confidence
+        Level of confidence, in (0, 1).
+
     Examples
     --------
     >>> round(alpha(0.95), 2)
@@ -59,6 +64,13 @@ def tails(confidence: float) -> list[float]:
 
 def is_significant(p: Any, confidence: Any) -> Any:
     """Tell whether a p value, or each of several, is significant at a level of confidence.
+
+    Parameters
+    ----------
+    p
+        One p value, or several.
+    confidence
+        Level of confidence; p must be below 1 minus it.
 
     Examples
     --------

@@ -248,6 +248,15 @@ def _faults(*rules: tuple[pd.Series, str]) -> list[str]:
 def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
     """Raise an error if a table lacks columns.
 
+    Parameters
+    ----------
+    table
+        The table.
+    columns
+        Names that it must have.
+    where
+        What an error calls the table.
+
     Examples
     --------
     >>> require_columns(pd.DataFrame({"text": ["a"]}), ["text", "model"], where="answers")

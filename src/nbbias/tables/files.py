@@ -171,6 +171,15 @@ def _plain(value: object) -> object:
 def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
     """Save a table as ``tables/<name>.csv`` and, at full precision, ``.parquet``; return it.
 
+    Parameters
+    ----------
+    table
+        The table.
+    name
+        Name of its files, without ending.
+    out
+        Folder of the run.
+
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as out:
@@ -185,6 +194,13 @@ def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
 
 def saved_table(out: Path, name: str) -> pd.DataFrame | None:
     """Return a run's table as it was saved, or None; a published run has its CSV alone.
+
+    Parameters
+    ----------
+    out
+        Folder of the run.
+    name
+        Name of the table, without ending.
 
     Raises
     ------

@@ -58,6 +58,11 @@ def use_engine(engine: str = "") -> Iterator[None]:
     ``"dask"`` is one that is started here and shared by all notebooks of a batch. No parameter
     names an engine: whoever controls a scheduler can run code here.
 
+    Parameters
+    ----------
+    engine
+        ``"loky"``, ``"dask"``, or the address of a scheduler.
+
     Examples
     --------
     >>> with use_engine("loky"):
@@ -216,6 +221,15 @@ def map_threads(function: Callable[[T], R], items: Sequence[T], *, label: str = 
 
     Use it for compiled code, which releases the lock of the interpreter. A `label` names a
     progress bar.
+
+    Parameters
+    ----------
+    function
+        Called with each item.
+    items
+        The items.
+    label
+        Name of a progress bar; none by default.
 
     Examples
     --------

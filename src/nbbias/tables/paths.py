@@ -25,6 +25,11 @@ _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 def data_path(name: str) -> Path:
     """Return the path of a file shipped with the package, such as ``sample/x.jsonl``.
 
+    Parameters
+    ----------
+    name
+        Path within the folder of shipped data.
+
     Examples
     --------
     >>> data_path("datasets.csv").is_file()

@@ -25,6 +25,11 @@ _ROOT = Path(__file__).parents[1]
 def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file, read in pieces.
 
+    Parameters
+    ----------
+    path
+        The file.
+
     Examples
     --------
     >>> len(file_sha256(Path(__file__)))

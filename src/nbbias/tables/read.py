@@ -178,6 +178,11 @@ def read_shipped_yaml(name: str) -> Any:
 def read_json(path: Path) -> Any:
     """Read JSON; half a character becomes U+FFFD, and repeated names are refused.
 
+    Parameters
+    ----------
+    path
+        The file.
+
     Raises
     ------
     DataError

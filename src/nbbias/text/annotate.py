@@ -88,7 +88,17 @@ def count(matches: pd.DataFrame, *, by: list[str], groups: Iterable[str]) -> pd.
 
 
 def context(texts: pd.Series, matches: pd.DataFrame, *, width: int = 60) -> pd.DataFrame:
-    """Show matches in their context: `left`, `match`, `right`, with what was matched."""
+    """Show matches in their context: `left`, `match`, `right`, with what was matched.
+
+    Parameters
+    ----------
+    texts
+        Texts by id.
+    matches
+        Matches, as `annotate` returns them.
+    width
+        Characters shown on each side.
+    """
     rows = []
     for row in matches.itertuples():
         text = texts[row.text_id]

@@ -233,6 +233,13 @@ def gender_nouns() -> pd.Series:
 def groups(lexicon: pd.DataFrame, bias: str) -> list[str]:
     """Return a bias's groups in the order of its list.
 
+    Parameters
+    ----------
+    lexicon
+        A word list, as `text.lexicons.load` returns it.
+    bias
+        A bias of the list, such as ``"gender"``.
+
     Examples
     --------
     >>> groups(load("gender"), "gender")
@@ -317,6 +324,13 @@ def coverage(
 
 def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
     """Count every term: `bias`, `group`, `term`, `kind`, `matches`; 0 for those never seen.
+
+    Parameters
+    ----------
+    lexicon
+        A word list, as `text.lexicons.load` returns it.
+    matches
+        Matches, as `text.annotate.annotate` returns them.
 
     Examples
     --------

@@ -311,6 +311,11 @@ def choose(table: pd.DataFrame) -> int:
 
     One candidate needs no perplexity; where none of several has one, the fewest topics are taken.
 
+    Parameters
+    ----------
+    table
+        Numbers of topics with their perplexities, as `perplexity` returns them.
+
     Examples
     --------
     >>> choose(pd.DataFrame({"n_topics": [5, 10], "perplexity": [90.0, 80.0]}))
