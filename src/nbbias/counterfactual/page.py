@@ -140,8 +140,8 @@ def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None, *, known: boo
     )
 
 
-def label(row: Mapping[str, Any], *, model: bool = True) -> str:
-    """Name a row by its measure, its model (unless it is said) and its pair of groups.
+def label(row: Mapping[str, Any]) -> str:
+    """Name a row by its measure, its model and its pair of groups.
 
     Examples
     --------
@@ -149,8 +149,7 @@ def label(row: Mapping[str, Any], *, model: bool = True) -> str:
     ...        "model": "m", "group": "female − male"})
     'refusal rate, m, women − men'
     """
-    which = f", {row['model']}" * model
-    return f"{names.measure(row)}{which}, {names.people(row['group'])}"
+    return f"{names.measure(row)}, {row['model']}, {names.people(row['group'])}"
 
 
 def _card(rows: pd.DataFrame, scores: pd.DataFrame | None) -> dict[str, str]:

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -272,33 +272,22 @@ def _show(value: object) -> str:
     return nouns.get(type(value)) or visible(text)
 
 
-def _to_any(value: object) -> str:
-    text = _to_text(value)
-    return _show(value) if text is None else text
-
-
-def _to_flag(value: object) -> bool | None:
-    """Return what a cell says of yes and no, or None where it says neither.
-
-    Examples
-    --------
-    >>> [_to_flag(cell) for cell in ("yes", 0, True, "maybe")]
-    [True, False, True, None]
-    """
-    return _FLAGS.get(str(value).strip().lower())
-
-
 def _to_text(value: object) -> str | None:
+    """Return a text, or a number as it is written, in full."""
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    number = Decimal(str(value))  # as it is written, in full
-    if not number.is_finite():
+    if not (number := Decimal(str(value))).is_finite():
         return None
     text = f"{number:f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
+
+
+def _to_any(value: object) -> str:
+    text = _to_text(value)
+    return _show(value) if text is None else text
 
 
 def _to_float(value: object) -> float | None:
@@ -310,15 +299,13 @@ def _to_float(value: object) -> float | None:
         return None
 
 
-def _to_number(value: object) -> float | None:
+def _to_number(value: object, holds: Callable[[float], bool] = math.isfinite) -> float | None:
     number = _to_float(value)
-    return number if number is not None and math.isfinite(number) else None
+    return number if number is not None and holds(number) else None
 
 
-def _to_count(value: object) -> float | None:
-    number = _to_float(value)
-    fits = number is not None and number.is_integer() and 0 <= number < _LARGEST_COUNT
-    return number if fits else None
+def _is_count(number: float) -> bool:
+    return number.is_integer() and 0 <= number < _LARGEST_COUNT
 
 
 #: By kind: what converts a cell (None where it cannot), what is expected, and the column's dtype.
@@ -328,7 +315,11 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "text": (_to_text, "text", "str"),
     "number": (_to_number, "a number", float),
     "float": (_to_float, "a number", float),
-    "count": (_to_count, "a whole number, 0 or more", float),
-    "flag": (_to_flag, "true or false (or 1 and 0, yes and no)", "boolean"),
+    "count": (partial(_to_number, holds=_is_count), "a whole number, 0 or more", float),
+    "flag": (
+        lambda value: _FLAGS.get(str(value).strip().lower()),
+        "true or false (or 1 and 0, yes and no)",
+        "boolean",
+    ),
     "any": (_to_any, "text", "str"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -61,18 +61,10 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     return readable(rows, keys, rows=most, words=("news_bias", name))
 
 
-def agreement(table: pd.DataFrame, *, keys: Sequence[str] = ()) -> Table:
-    """Return the mean correlations of `news.tone.agreement` that have intervals.
-
-    Parameters
-    ----------
-    table
-        Of `news.tone.agreement`, of one run or several.
-    keys
-        Further columns that distinguish rows, such as the run.
-    """
+def agreement(table: pd.DataFrame) -> Table:
+    """Return the mean correlations of `news.tone.agreement` that have intervals."""
     rows = table[table["ci_low"].notna() & ~table["statistic"].str.endswith("_correlation")]
-    keys = [*keys, "dimension", "statistic", "instrument"]
+    keys = ["dimension", "statistic", "instrument"]
     return readable(rows, keys, rows=None, words=("news_bias", "agreement"))
 
 
