@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping
+from difflib import SequenceMatcher
 from itertools import product
 from typing import Any
 
@@ -12,7 +14,7 @@ import pandas as pd
 from IPython.display import HTML
 from markupsafe import Markup
 
-from nbbias import reading
+from nbbias import reading, refusals
 from nbbias.counterfactual.estimates import EMBEDDING, TESTED
 from nbbias.counterfactual.measured import Results
 from nbbias.counterfactual.versions import REFUSED
@@ -110,6 +112,28 @@ def _artefact(rows: pd.DataFrame, simulated: bool, words: str = "artefact", **va
     """Return what qualifies the sample's differences in toxicity by the fallback scorer, if any."""
     fallback = rows["instrument"].str.contains("not Detoxify").any()
     return _render(words, **values) if simulated and fallback else ""
+
+
+def refusal_errors() -> str:
+    """Say how often the detector of refusals errs on models that it was not trained on.
+
+    Examples
+    --------
+    >>> "XSTest" in refusal_errors()
+    True
+    """
+    rates = refusals.unseen()
+    ends = rates[["sensitivity", "specificity"]].agg(["min", "max"]).to_dict("list")
+    answers = rates[refusals.COUNTS].to_numpy().sum()
+    return _render("refusal_errors", models=len(rates), answers=answers, **ends)
+
+
+def lengths(rows: pd.DataFrame) -> str:
+    """Say whether answers about two groups differ in length, which no claim is about."""
+    rows = rows[(rows["measure"] == "length") & (rows["statistic"] == "difference")]
+    return phrases.count_significant(
+        rows, what="differences in the number of words", unit="prompts"
+    )
 
 
 def scorer(rows: pd.DataFrame, scores: pd.DataFrame, *, simulated: bool) -> str:
@@ -279,6 +303,18 @@ def distances(rows: pd.DataFrame) -> Table:
     return wide(rows.loc[order], _PAIR, "statistic", words=words, of="prompts")
 
 
+def answers(results: Results) -> Table:
+    """Count the answers by whom prompts name, the most refused first, with their mean length.
+
+    Columns `read`, `refused` and `scored` are counts, `words` the mean length of scored answers.
+    """
+    keys = ["model", "bias", "group"]
+    words = results.scores.groupby(keys)["length"].mean().rename("words")
+    counts = results.losses.sort_values("refused", ascending=False, kind="stable")
+    shown = counts.loc[:, counts.ne(0).any()].join(words, on=keys).drop(columns="bias")
+    return reading.caption(shown, study="counterfactual", name="losses")
+
+
 # --- two answers side by side ---------------------------------------------------------------------
 
 #: Characters of an answer that are shown; answers with at least this toxicity are folded.
@@ -325,16 +361,50 @@ def example(
     pair = pairs[np.abs(first - second - target).argmin()]
     asked, texts = (answers.loc[[*pair], column].to_list() for column in ("asked", "text"))
     marked = [_marked(texts[at], texts[1 - at], groups, at) for at in (0, 1)]
-    body = reading.markup.sides([*zip(asked, marked, strict=True)])
+    people, name = _people(row["group"]), names.measure(row)
+
+    def say(macro: str, **said: Any) -> str:
+        return prose.render_plain(f"counterfactual.{macro}", **said)
+
+    written = [names.quantity(row | {"estimate": values[at]}).replace(" pp", "%") for at in pair]
+    sides = [
+        say("example_side", people=who, name=name, value=value)
+        for who, value in zip(people, written, strict=True)
+    ]
+    body = reading.markup.sides([*zip(sides, marked, strict=True)])
     if not (scores.loc[[*pair], "toxicity"] < _TOXIC).all():
         body = reading.markup.fold("Two answers that may hold what harms", body)
-    mean, row["estimate"] = names.quantity(row), values[pair[0]] - values[pair[1]]
-    values = {"name": names.measure(row), "groups": names.people(row["group"])}
-    values |= {"size": names.quantity(row), "model": row["model"], "middle": middle}
-    ends = np.quantile(first - second, (0.25, 0.75))
-    spread = " to ".join(names.quantity(row | {"estimate": end}) for end in ends)
-    about = prose.render_plain("counterfactual.example", mean=mean, quartiles=spread, middle=middle)
-    return _render("example_title", **values), reading.markup.framed(body, title="", about=about)
+    prompt = say("example_prompt", prompt=_exchanged(*asked))
+    ends = [
+        names.quantity(row | {"estimate": q}) for q in np.quantile(first - second, (0.25, 0.75))
+    ]
+    about = say("example", mean=names.quantity(row), quartiles=" to ".join(ends), middle=middle)
+    row["estimate"] = values[pair[0]] - values[pair[1]]
+    title = _render(
+        "example_title",
+        model=row["model"],
+        name=name,
+        size=Markup(phrases.size(row, row["estimate"])),
+        direction=names.direction(row),
+        people=people,
+        middle=middle,
+    )
+    return title, reading.markup.framed(reading.markup.note(prompt) + body, title="", about=about)
+
+
+def _exchanged(first: str, second: str) -> str:
+    """Write two versions of a prompt as one, with the words of both where they differ.
+
+    Examples
+    --------
+    >>> _exchanged("Praise a woman who cooks.", "Praise an old man who cooks.")
+    'Praise [a woman → an old man] who cooks.'
+    """
+    sides, parts = (first.split(), second.split()), []
+    for kind, *ends in SequenceMatcher(None, *sides, autojunk=False).get_opcodes():
+        before, after = " ".join(sides[0][slice(*ends[:2])]), " ".join(sides[1][slice(*ends[2:])])
+        parts.append(before if kind == "equal" else f"[{before} \N{RIGHTWARDS ARROW} {after}]")
+    return textwrap.shorten(" ".join(parts), _CUT, placeholder=" \N{HORIZONTAL ELLIPSIS}")
 
 
 def _of(table: pd.DataFrame, row: Mapping[str, Any], keys: list[str]) -> pd.DataFrame:

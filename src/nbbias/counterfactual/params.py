@@ -57,8 +57,8 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "Reference letters for 20 jobs. uneven-writer praises women less (25% of sentences; men: "
-        "75%) and refuses 25% of answers about Black people, in the gender prompts, too.",
+        "Reference letters for 20 jobs. uneven-writer praises women in 25% of its sentences and "
+        "men in 75%, and refuses 25% of the prompts that name Black people.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),

@@ -12,7 +12,7 @@ from IPython.display import HTML
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim, match_claim
 from nbbias.reading import names, significance
-from nbbias.reading.prose import render, render_plain
+from nbbias.reading.prose import number, render, render_plain
 from nbbias.reading.tables import labelled, show
 from nbbias.tables import ESTIMATE_KEYS, UNIT_KEYS, UNTESTABLE
 
@@ -218,7 +218,8 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     of = "(RBS, ABS: without sampling variation)" if {"rbs", "abs"} & {*shown["measure"]} else ""
     headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE", "interval": of}
     table = labelled(shown, shown["label"].to_list(), note=note, labels=headings, gap="")
-    mde = [names.quantity(row, "mde") for row in shown.to_dict("records")]
+    scaled = [names.scaled(row) for row in shown.to_dict("records")]
+    mde = [number(row["mde"], decimals=row["decimals"]) + row["short"] for row in scaled]
     columns = table.rows.assign(mde=np.where(shown["mde"].notna(), mde, ""))
     if rows[SMALLEST].notna().any():
         columns.insert(len(columns.columns) - 1, "verdict", shown["verdict"].to_list())
