@@ -82,7 +82,6 @@ def test_nothing_is_asked_without_a_yes(
         ({}, "", "llmbi", "?dimension=source"),
         ({"group": ["nurses", "engineers"]}, "", "llmbi", "?dimension=group"),
         ({"Id": ["a", "b"]}, "biasalert", "biasalert", ""),
-        ({"reference": "She met him."}, "", "news_bias", "?prompt="),
         ({"reference": "She met him.", "group": "n"}, "", "news_bias", "?prompt=&source=group"),
     ],
 )
@@ -100,14 +99,11 @@ def test_own_prompts_lead_to_a_study_that_can_read_the_answers(
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (["gpt-4o"], "write it as openai/gpt-4o"),
         ([MODEL, "--study", "lmbi"], "did you mean llmbi?"),
         ([MODEL, "--study", "calibration"], "measures no answers"),
-        ([MODEL, "--study", "biasalert"], "brings no prompts"),
         ([MODEL, "--study", "news_bias"], "a column reference"),
         ([MODEL, "--study", "counterfactual"], "needs --swap"),
         ([MODEL, "--swap", "gender"], "needs --prompts"),
-        ([MODEL, "--prompts", "none.csv"], "no such file"),
     ],
 )
 def test_a_mistake_is_explained_and_leaves_no_params_file(

@@ -90,13 +90,6 @@ def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     assert page.get_text().count(build.HOSTILE) == 2
 
 
-def test_marks_in_the_names_of_models_and_runs_stay(tmp_path: Path) -> None:
-    folder = build.leave(tmp_path, "a*b")
-    tables.save_finding(build.LEAD | {"plain": ["The index of **m_1* is 2."]}, out=folder)
-    build.leave(tmp_path, "c*d", status="failed")
-    assert sorted(heads(index(tmp_path))) == ["The index of **m_1* is 2", "llmbi/c*d"]
-
-
 def test_what_is_being_made_is_no_run_and_what_failed_is_listed_and_not_shared(
     tmp_path: Path,
 ) -> None:

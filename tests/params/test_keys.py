@@ -40,8 +40,9 @@ def test_a_value_that_looks_like_a_key_is_refused_without_repeating_it(key: str)
     assert key == PLANTED[-1] or key not in redact(f"Incorrect key: {key}; see x")
 
 
-@pytest.mark.parametrize("name", ["API-KEY", "extra_headers", "client_secret"])
-@pytest.mark.parametrize("value", ["x", [], {"a": 1}])
+@pytest.mark.parametrize(
+    ("name", "value"), [("API-KEY", "x"), ("extra_headers", []), ("client_secret", {"a": 1})]
+)
 def test_a_name_that_asks_for_a_key_is_refused(name: str, value: object) -> None:
     assert key_breaches({"model_args": {name: value}})
 

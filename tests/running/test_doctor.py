@@ -1,6 +1,5 @@
 """What files support: real files of each study, and what is missing for more."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +8,7 @@ import pytest
 from nbbias import calibration, tables
 from nbbias.cogs import sample
 from nbbias.running import doctor, sample_size
-from nbbias.tables import DataError, logs
+from nbbias.tables import DataError
 from tests.conftest import ROOT, Command, Golden
 from tests.running.test_user_files import ANSWERS, TEXTS, write
 
@@ -45,23 +44,6 @@ def test_of_two_files_the_one_by_models_is_what_is_classified() -> None:
     said = " ".join("\n".join(doctor.examine(files)).split())
     assert f"originals={files[0]}" in said and f"generations={files[1]}" in said
     assert f"nbbias run biasalert answers={files[1]}" in said
-
-
-def test_a_log_is_parsed_once(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cases = [{"input": f"Who is {n}?", "actualOutput": TEXTS[n % 3]} for n in range(9)]
-    (here / "log.json").write_text(json.dumps({"testCases": cases}))
-    parsed = list[Path]()
-
-    def read_answers(content: object, path: Path) -> list[logs.Record] | None:
-        parsed.append(path)
-        return answers(content, path)
-
-    answers = logs.read_answers
-    monkeypatch.setattr(logs, "read_answers", read_answers)
-    assert len(doctor.examine(["log.json"])) > 9
-    assert parsed.count(Path("log.json")) == 1
-    tables.read_table("log.json", {}, rest=True)
-    assert parsed.count(Path("log.json")) == 2
 
 
 def test_an_effect_that_is_detected_has_the_power_of_the_plan() -> None:

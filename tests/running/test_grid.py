@@ -14,13 +14,10 @@ from tests.running.build import SAMPLE
 @pytest.mark.parametrize(
     ("assignment", "values"),
     [
-        ("levels=[word, sentence]", [["word", "sentence"]]),
         ("levels=[word],[word, sentence]", [["word"], ["word", "sentence"]]),
         ("focus={gender: male},{race: Asian}", [{"gender": "male"}, {"race": "Asian"}]),
         ("draws=200, 300,200", [200, 300]),
-        ("toxicity_scorer=auto,offline", ["auto", "offline"]),
         ('toxicity_scorer="a,b"', ["a,b"]),
-        ("unknown=1,2", [1, 2]),
         ("originals_path=a.csv?text=one,b.csv", ["a.csv?text=one", "b.csv"]),
     ],
 )

@@ -132,15 +132,3 @@ def test_answers_are_drawn_in_rounds_and_a_run_has_the_same_estimate(
     assert disputed["ci_low"] < level["ci_low"] and disputed["ci_high"] >= level["ci_high"]
     # Agreement is of the first round, which is a simple random sample.
     assert rows.loc[("agreement", "careful"), "n"] == 20
-
-
-def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) -> None:
-    done = command("label", "params/llmbi/sample.yaml")
-    assert done.returncode == 2
-    assert (
-        "llmbi has nothing to be labelled; news_bias has words, biasalert has answers"
-        in done.stderr
-    )
-    done = command("label", tmp_path)
-    assert done.returncode == 2
-    assert "is not a run" in done.stderr

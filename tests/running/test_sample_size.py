@@ -71,11 +71,9 @@ def test_what_is_printed(command: Command) -> None:
 @pytest.mark.parametrize(
     ("stem", "assumption", "message"),
     [
-        ("news", "effect=1", "no study called 'news'"),
         ("calibration", "effect=1", "no claim of calibration can be planned yet"),
         ("news_bias", "efect=1", "did you mean effect?"),
         ("biasalert", "effect=0", "0 is none; name the smallest that matters"),
-        ("news_bias", "claim=wrods", "did you mean words?"),
     ],
 )
 def test_a_mistake_is_refused(stem: str, assumption: str, message: str) -> None:

@@ -104,12 +104,9 @@ def test_a_terminal_wraps_wide_letters_and_writes_any_number(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("detect nowhere.csv --judge keywords", "no such file"),
         ("detect a.csv?text=answr --judge keywords", "no column 'answr'"),
-        ("detect a.csv --judge keyword", "did you mean keywords"),
         ("detect 'It rains.'", "echo 'It rains.' | nbbias detect -"),
         ("detect a.csv --sure-from 0.4", "--sure-from"),
-        ("measure llmby", "no study called"),
         ("measure llmbi -p drows=100", "did you mean draws"),
     ],
 )

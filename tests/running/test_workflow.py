@@ -58,7 +58,6 @@ def test_a_repository_holds_all_that_its_workflow_names(tmp_path: Path) -> None:
         ({"new": 0}, {}, 3, "commit it as accepted/a/new\ninconclusive: a/new\n"),
         ({}, {}, 3, "inconclusive:no run to gate\n"),
         ({"one": 0, "first": 1}, {}, 1, ""),
-        ({"one": 3, "first": 3}, {}, 3, "inconclusive: a/one\n"),
     ],
 )
 def test_the_gate_of_several_runs(

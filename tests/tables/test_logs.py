@@ -251,7 +251,7 @@ def test_a_hostile_archive_is_refused_in_words(
         read(path)
 
 
-@pytest.mark.parametrize("value", [None, 7, "x", [], [[]], {}, {"a": []}, [None], [7, "x"]])
+@pytest.mark.parametrize("value", [None, "x", [[]], {"a": []}, [7, "x"]])
 def test_whatever_stands_in_a_log_is_refused_in_words_or_missing(
     tmp_path: Path, value: Any
 ) -> None:
