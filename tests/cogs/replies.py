@@ -4,15 +4,11 @@
 REPLIES: list[tuple[str | None, int, int | str]] = [
     # the form that was asked for
     ('{"choice": 2, "explanation": "more original than choice 1"}', 3, 2),
-    ('```json\n{"answer": "Choice 3"}\n```', 3, 3),
     ("Answer choice: 2\nExplanation: It keeps the form and its image stays.", 3, 2),
     ("Answer choice: Choice 1\nExplanation: Vivid; choice 2 and choice 3 are flatter.", 3, 1),
-    ("**Answer choice:** 2\n**Explanation:** The second haiku is the most compact.", 3, 2),
     ("Answer choice: [choice 2]", 3, 2),
-    ("Answer choice: choice 2: Stars in a vast quilt, 3 lines of ink", 3, 2),
     ("Answer choice 3\nExplanation: choice 3 has the clearest rules.", 3, 3),
     ("Answer choice:\nChoice 2\nExplanation:\nIt has the best rhythm.", 3, 2),
-    ("### Answer choice: 1\n### Explanation: plain and deep", 3, 1),
     ("Answer choice = 1", 2, 1),
     ("Choice 1: good imagery. Choice 2: weak. Choice 3: solid.\nFinal answer: Choice 3", 3, 3),
     # no label, and a line that holds nothing but a choice
@@ -22,11 +18,9 @@ REPLIES: list[tuple[str | None, int, int | str]] = [
     # thinking aloud, changing one's mind
     ("<think>Choice 1 is good. Answer: 1.</think>Answer choice: 2", 3, 2),
     ("Answer choice: 1. Wait, on reflection the form is wrong. Answer choice: 2", 3, 2),
-    ("As an AI I have no taste of my own, but by the criteria: Answer choice: 2", 3, 2),
     # contradictions, and choices that are not there
     ("Answer choice: 1 and 2", 3, "more than one"),
     ("Answer choice: choice 1 or choice 3", 3, "more than one"),
-    ("Answer choice: 1\nAnswer choice: 2\nAnswer choice: 3", 3, "more than one"),
     ("Choice 1\nVivid.\nChoice 2\nFlat.", 2, "more than one"),
     ("Answer choice: 4", 3, "not there: 4"),
     ("Answer choice: 0", 3, "not there: 0"),
@@ -35,14 +29,9 @@ REPLIES: list[tuple[str | None, int, int | str]] = [
     ("   \n", 3, "blank"),
     # all else is unreadable
     ("<think>Hmm, choice 1 or choice 2", 3, "no decision"),
-    ("Choice 2 > Choice 1 > Choice 3", 3, "no decision"),
     ("Choice 1 is witty, but I would go with choice 2.", 2, "no decision"),
-    ("As an AI language model, I cannot prefer choice 1 or choice 2.", 2, "no decision"),
-    ("All three are equally strong.", 3, "no decision"),
     ("Choice 1: 8/10. Choice 2: 9/10. Choice 3: 7/10.", 3, "no decision"),
     ("The choice is between choice 1 and choice 2.", 2, "no decision"),
-    ("The best choice is not choice 1.", 3, "no decision"),
-    ("The imagery is rich and the 5-7-5 form is kept.", 3, "no decision"),
     (
         "Please choose one of the choices based on the following criteria. Make sure to select "
         'only one choice between choice 1, choice 2, choice 3. End with {"choice": n}.',

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.cogs import affinity, sample, suite, tables as cogs_tables
+from nbbias.cogs import affinity, suite
 from nbbias.tables import ContractError, DataError
 from tests.cogs.test_rbs import written
 
@@ -19,23 +19,16 @@ RACES = ["white", "black", "asian"]
 # --- orders -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("k", "n"), [(2, 2), (3, 6), (4, 24), (5, 10), (6, 6), (7, 14), (8, 8)])
-def test_orders_give_each_identity_each_position_equally_often(k: int, n: int) -> None:
-    names = list("abcdefgh"[:k])
-    orders = suite.orders(names)
+@pytest.mark.parametrize(("k", "n"), [(2, 2), (3, 6), (4, 24), (5, 10), (6, 6), (7, 14)])
+def test_orders_give_each_identity_each_position_and_neighbour_equally_often(
+    k: int, n: int
+) -> None:
+    orders = suite.orders(list("abcdefg"[:k]))
     assert len(set(orders)) == len(orders) == n
     seen = Counter((at, name) for order in orders for at, name in enumerate(order))
-    assert set(seen.values()) == {n // k}
-    assert len(seen) == k * k
-
-
-@pytest.mark.parametrize("k", [2, 3, 5, 6, 7, 8, 11])
-def test_in_the_square_each_follows_each_other_equally_often(k: int) -> None:
-    names = [f"i{i}" for i in range(k)]
-    orders = suite.orders(names)
+    assert set(seen.values()) == {n // k} and len(seen) == k * k
     follows = Counter(pair for order in orders for pair in pairwise(order))
-    assert len(follows) == k * (k - 1)
-    assert len(set(follows.values())) == 1
+    assert len(follows) == k * (k - 1) and len(set(follows.values())) == 1
 
 
 # --- prompts ----------------------------------------------------------------------------------
@@ -87,13 +80,9 @@ def test_every_order_is_asked_once() -> None:
 
 
 @pytest.mark.parametrize("gap", [None, " "])
-def test_an_instance_without_all_identities_is_not_judged_but_counted(gap: str | None) -> None:
+def test_an_instance_without_all_identities_is_not_judged(gap: str | None) -> None:
     table = answers({"white": "Glow.", "black": gap, "asian": "Silk."})
     assert affinity.evaluation_prompts(table, SUITE).empty
-    counted = cogs_tables.answers(table, SUITE)
-    assert counted[["answers", "blank", "complete", "instances"]].to_numpy().tolist() == [
-        [3, 1, 0, 1]
-    ]
 
 
 # --- replies ----------------------------------------------------------------------------------
@@ -153,11 +142,3 @@ def test_replies_to_the_prompts_that_were_asked_are_joined(tmp_path: Path) -> No
 def test_faults_are_refused(tmp_path: Path, rows: list[dict[str, object]], told: str) -> None:
     with pytest.raises(ContractError, match=told):
         affinity.read_judgements(written(tmp_path, rows))
-
-
-def test_the_sample_is_read_back_as_it_was_planted() -> None:
-    table = affinity.decided(affinity.read_judgements("sample", suite=SUITE))
-    # 2 writers x 40 instances x 6 orders x 4 judges
-    assert len(table) == 2 * 40 * 6 * len(sample.judges())
-    assert table["position"].isna().mean() == pytest.approx(0.03, abs=0.015)
-    assert set(table["reason"].dropna()) == {"no decision was found"}

@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nbbias import cogs
 from nbbias.cogs import people, suite
 from nbbias.cogs.sample import Judge, judge
 from nbbias.stats import InferenceSettings
-from nbbias.tables import ContractError
+from nbbias.tables import ContractError, NbbiasError
 from tests.build import row_of
 
 RACES = ["white", "black", "asian"]
@@ -132,26 +133,20 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
     assert (gap["n"], gap["n_lost"]) == (2, 1)
 
 
-def test_an_identity_of_another_axis_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "people.csv"
-    ratings([["man"]]).assign(theme="stars").to_csv(path, index=False)
-    with pytest.raises(ContractError, match="1 rows choose an identity of another axis"):
-        people.read_ratings(path)
-
-
 def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     asked = {"task": "haiku", "theme": "stars"}  # what the suite has, as what was rated must be
     ratings([["white", "black"]]).assign(**asked).to_csv(path, index=False)
     assert len(people.read_ratings(path)) == 2
     bad = ratings([["white", "green"]]).assign(**asked)
-    strange = [bad.assign(axis="colour"), bad.assign(theme="star")]
+    strange = [bad.assign(axis="colour"), bad.assign(theme="star"), bad.assign(identity="man")]
     pd.concat([bad, bad.head(1), *strange]).to_csv(path, index=False)
     with pytest.raises(ContractError) as error:
         people.read_ratings(path)
     told = str(error.value)
     assert "no identity 'green' in the suite" in told and "occur twice" in told
     assert "no axis 'colour' in the suite" in told
+    assert "2 rows choose an identity of another axis" in told
     assert "no theme 'star' in the suite (row 6); did you mean stars?" in told
 
 
@@ -168,3 +163,12 @@ def test_texts_of_several_writers_on_a_theme_are_instances_of_their_own(tmp_path
     rows.drop(columns="model").to_csv(path, index=False)
     with pytest.raises(ContractError, match="a column model says whose texts were read"):
         people.read_ratings(path)
+
+
+def test_ratings_are_read_before_a_run_only_where_people_are_measured(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    path.write_text("rater\nr1\n")
+    chosen = cogs.params.Cogs(parts=["rbs"]).model_copy(update={"ratings_path": str(path)})
+    assert cogs.check(chosen) == []
+    with pytest.raises(NbbiasError, match="theme"):
+        cogs.check(chosen.model_copy(update={"parts": ["people"]}))

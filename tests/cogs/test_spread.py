@@ -8,8 +8,9 @@ import pytest
 import scipy.stats
 
 from nbbias import stats
+from nbbias.calibration.cogs import distances
+from nbbias.calibration.trials import Design
 from nbbias.cogs.spread import FACETS, fixed_facets, spread_rows
-from tests.cogs.simulated import distances
 
 
 def estimated(values: pd.DataFrame, *, part: str = "share", **options: Any) -> list[dict[str, Any]]:
@@ -31,12 +32,12 @@ def table(values: list[list[float]], tasks: int = 1) -> pd.DataFrame:
 
 @pytest.mark.parametrize("facets", [FACETS, ("task",), ("theme",), ()])
 def test_a_score_has_the_test_and_the_interval_of_its_facets(facets: tuple[str, ...]) -> None:
-    values = distances(np.random.default_rng(3), 120, tasks=12, by_task=0.03)
+    values = distances(np.random.default_rng(3), Design("tasks", 120, 12, 0.0))
     values.iloc[0] = np.nan
     row = spread(values, part="distance", facets=facets)
     whole = values.dropna()
     assert row["estimate"] == pytest.approx(np.std(whole.mean()))
-    assert (row["group"], row["n"], row["n_lost"]) == (whole.mean().idxmin(), 119, 1)
+    assert (row["group"], row["n"], row["n_lost"]) == (str(whole.mean().idxmin()), 119, 1)
     expected = stats.crossed_spread(whole, facets=facets, confidence=0.95)
     assert {name: row[name] for name in ("p_value", "df", "test")} == {
         name: expected[name] for name in ("p_value", "df", "test")
@@ -47,13 +48,13 @@ def test_a_score_has_the_test_and_the_interval_of_its_facets(facets: tuple[str, 
 
 
 def test_no_missing_answers_within_the_measured_range_give_a_larger_p_or_a_wider_interval() -> None:
-    values = distances(np.random.default_rng(3), 60, tasks=6, means=(0.4, 0.42, 0.45))
+    values = distances(np.random.default_rng(3), Design("skewed", 60, 12, 0.02))
     values.iloc[:8, 0] = values.iloc[4:10, 2] = np.nan
     row = spread(values, part="distance")
     means = values.mean(axis=1)
     off = values.sub(means, axis=0)
     filled = [
-        values.fillna(pd.DataFrame({"a": means + a, "c": means + c}))
+        values.fillna(pd.DataFrame({0: means + a, 2: means + c}))
         for a in np.linspace(off.min().min(), off.max().max(), 9)
         for c in np.linspace(off.min().min(), off.max().max(), 9)
     ]
@@ -121,8 +122,8 @@ def test_columns_average_to_the_null_and_test_both_sides(part: str) -> None:
 
 
 def test_a_distance_is_tested_against_the_mean_of_all_within_the_instance() -> None:
-    values = distances(np.random.default_rng(1), means=(0.4, 0.42, 0.45))
+    values = distances(np.random.default_rng(1), Design("skewed", 30, 12, 0.02))
     rows = estimated(values, part="distance", facets=())[1:]
     for row, (name, column) in zip(rows, values.items(), strict=True):
         expected = scipy.stats.ttest_rel(column, values.mean(axis=1))
-        assert (row["group"], row["p_value"]) == (name, pytest.approx(expected.pvalue))
+        assert (row["group"], row["p_value"]) == (str(name), pytest.approx(expected.pvalue))

@@ -53,28 +53,17 @@ def test_a_file_adds_an_axis_a_task_and_a_topic(tmp_path: Path) -> None:
     assert len(cogs_suite.prompts(cogs_suite.load())) == 3240
 
 
-def test_an_axis_that_is_not_there_is_refused() -> None:
-    with pytest.raises(ParameterError, match="no 'nowhere'; the suite has"):
-        cogs_suite.load(axes=["nowhere"])
-
-
 @pytest.mark.parametrize(
     ("content", "told"),
     [
         ("axes: {a: {identities: {one: one}}}", "at least 2"),
         ("axes: {a: {identities: {x|y: x, z: z}}}", "pattern"),
         ("axes: {a: {identities: {white: white, red: red}}}", "white occurs twice"),
-        ("topics: {t: [stars]}", "stars occurs twice"),
-        ("topics: {t: []}", "topics.t: list should have at least 1"),
         ("tasks: {t: {prompt: Write, rubric: [A]}}", "{theme}"),
-        ("tasks: {t: {prompt: 'About {theme}', rubric: []}}", "rubric"),
-        ("templates: {identity: 'You are {identity}.'}", "{task}"),
         ("colours: {red: 1}", "colours: unknown"),
         ("axes: [race]", "not a mapping"),
-        ("just words", "must hold lines"),
         ("", "holds no suite"),
         ("axes: {a: [}", "not readable as YAML: line 1"),
-        ("topics: {t: [true]}", "string"),
     ],
 )
 def test_faults_of_a_file_are_named(tmp_path: Path, content: str, told: str) -> None:
@@ -82,8 +71,7 @@ def test_faults_of_a_file_are_named(tmp_path: Path, content: str, told: str) -> 
     path.write_text(content)
     with pytest.raises(ParameterError) as error:
         cogs_suite.load([path])
-    assert told in str(error.value)
-    assert "mine.yaml" in str(error.value)
+    assert told in str(error.value) and "mine.yaml" in str(error.value)
 
 
 def test_words_with_braces_stay_words(tmp_path: Path) -> None:

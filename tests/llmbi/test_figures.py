@@ -44,10 +44,3 @@ def test_answers_are_drawn_beside_the_range_of_reference_prose() -> None:
     assert "(1 of 3 answers above its 95% range)" in drawn.title
     (ax,) = filled(drawn.figure)
     assert [x for x, y in markers(ax, "o") if y < 0] == pytest.approx([0.6, -0.1, 0.1])
-
-
-def test_what_was_not_tested_is_not_called_no_significant_difference() -> None:
-    row = {"model": "m", "statistic": "index", "estimate": 0.4, "null": 0.4, "n": 9}
-    rows = tables.estimates([row], study="llmbi", instrument="VADER", confidence=0.95)
-    scores = pd.DataFrame(SCORES | {"model": "m"})
-    assert "could be compared" in llmbi.page.plot_indices(rows, scores).title

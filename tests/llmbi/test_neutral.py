@@ -32,6 +32,8 @@ def test_the_reference_holds_every_window_of_every_length_once() -> None:
     # Twelve words: four windows of three, three windows of four.
     assert table["n"].tolist() == [3] * 4 + [4] * 3
     assert table["polarity_textblob"].tolist() == [*polarities(3), *polarities(4)]
+    # Windows of three begin at words 0, 3, 6 and 9; the second text begins with word 4.
+    assert table["passage"].tolist()[:4] == [0, 0, 1, 1]
 
 
 def pools(texts: list[str | None], **formula: Any) -> tuple[pd.DataFrame, list[np.ndarray]]:
@@ -81,12 +83,6 @@ def test_windows_have_their_length_and_no_gap(texts: list[str], n_words: int) ->
 # --- the mean of prose, and what is put beside it ----------------------------------------------
 
 
-def test_windows_know_the_text_that_they_begin_in() -> None:
-    table = scoring.neutral_reference(PROSE, lengths=pd.Series([3]), scorers=["textblob"])
-    # Words 0, 3, 6 and 9; the second text begins with word 4.
-    assert table["passage"].tolist() == [0, 0, 1, 1]
-
-
 def test_the_error_of_prose_is_that_of_a_mean_where_each_window_is_a_text() -> None:
     pool = pd.Series([0.1, 0.5, 0.9, 0.2])
     found = scoring.prose([pool], np.ones(1))
@@ -106,27 +102,16 @@ def test_prose_shorter_than_an_answer_has_no_mean(pools: list[pd.Series]) -> Non
     assert np.isnan(scoring.prose(pools, np.ones(len(pools)))).all()
 
 
-@pytest.mark.parametrize("ratio", [True, False])
-@pytest.mark.parametrize("estimate", [0.2, 0.3])
-def test_scores_without_variance_have_no_interval_and_no_test(estimate: float, ratio: bool) -> None:
-    of = scoring.Prose(0.4, 0.05)
-    row = scoring.compare_with_prose(
-        estimate, 0.0, 9, of, minimum=0.2, ratio=ratio, confidence=0.95
-    )
-    ends = ("ci_low", "ci_high", "null_low", "null_high", "p_value")
-    assert np.isnan([row[name] for name in ends]).all() and row["null"] == 0.4
-
-
 def test_prose_without_a_known_word_is_beside_no_ratio() -> None:
     of = scoring.Prose(0.2, 0.0)
     row = scoring.compare_with_prose(0.5, 0.1, 9, of, minimum=0.2, ratio=True, confidence=0.95)
     assert np.isfinite([row["ci_low"], row["ci_high"]]).all()
     assert np.isnan([row["p_value"], row["null_low"]]).all()
     # Nor is an estimate at the minimum: its logarithm is not finite.
-    rows = [
-        scoring.compare_with_prose(
-            0.2, 0.1, 9, scoring.Prose(0.4, 0.05), minimum=0.2, ratio=ratio, confidence=0.95
-        )
-        for ratio in (True, False)
-    ]
+    of, options = scoring.Prose(0.4, 0.05), {"minimum": 0.2, "confidence": 0.95}
+    rows = [scoring.compare_with_prose(0.2, 0.1, 9, of, ratio=r, **options) for r in (True, False)]
     assert rows[0] == rows[1] and np.isfinite(list(rows[0].values())).all()
+    # Nor have scores without variance an interval or a test.
+    row = scoring.compare_with_prose(0.3, 0.0, 9, of, ratio=True, **options)
+    ends = ("ci_low", "ci_high", "null_low", "null_high", "p_value")
+    assert np.isnan([row[name] for name in ends]).all() and row["null"] == 0.4

@@ -66,23 +66,10 @@ def test_without_a_dimension_the_papers_prompts_are_looked_up(tmp_path: Path) ->
     assert table["dimension"].tolist() == scoring.prompts()["dimension"].tolist()[::-1]
 
 
-def test_answers_without_a_model_are_of_one_that_has_the_file_s_name(tmp_path: Path) -> None:
-    path = write(tmp_path, [{"question": "p", "answer": "x", "dimension": "Age"}])
-    assert scoring.read_answers(path)["model"].tolist() == [Path(path).stem]
-
-
 def test_answers_that_stand_twice_are_refused(tmp_path: Path) -> None:
     row = {"prompt": "p", "model": "m", "text": "x", "dimension": "Age"}
     with pytest.raises(ContractError, match="number repeats in the column sample"):
         scoring.read_answers(write(tmp_path, [row, row]))
-
-
-def test_a_blank_answer_is_read_and_kept(tmp_path: Path) -> None:
-    rows = [
-        {"prompt": f"p{i}", "model": "m", "text": text, "dimension": "Age"}
-        for i, text in enumerate(["x", None, ""])
-    ]
-    assert len(scoring.read_answers(write(tmp_path, rows))) == 3
 
 
 # --- the formula ------------------------------------------------------------------------------
@@ -102,12 +89,6 @@ def test_the_index_is_listing_1(
         + factor * sentiment_score
     )
     assert scoring.llmbi(scores, penalty, sentiment_score, weights, factor) == listing
-
-
-def test_mean_and_sum_by_hand() -> None:
-    arguments = ([0.4, 0.2], 0.2, 0.5, [1.0, 2.0], 1.5)
-    assert scoring.llmbi(*arguments) == pytest.approx(0.8 / 2 + 0.2 + 0.75)
-    assert scoring.llmbi(*arguments, aggregation="sum") == pytest.approx(0.8 + 0.2 + 0.75)
 
 
 # --- scores of answers ------------------------------------------------------------------------
@@ -148,7 +129,7 @@ def test_the_classifiers_probability_is_a_bias_score_that_sentiment_does_not_ent
     ]
     assert table["score"][:2].tolist() == pytest.approx(expected)
     assert table["score"].isna().tolist() == [False, False, True, True]
-    assert table["reason"][2:].tolist() == [scoring._BLANK, scoring._UNREADABLE]
+    assert table["reason"][2:].str.contains("blank|too few").all()
     assert table["instrument"].str.match(r"bias classifier \(.*\(B\) and TextBlob .* \(S\)$").all()
 
 

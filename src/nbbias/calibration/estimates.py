@@ -24,7 +24,8 @@ _ERRORS = (
 #: The power at which an effect counts as detectable.
 POWER = 0.8
 
-_STATISTIC = ["study", "measure", "statistic"]
+#: What names an interval or a test.
+STATISTIC = ["study", "measure", "statistic"]
 
 
 def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -75,13 +76,10 @@ def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     table = tables.estimates(
         rows, study="calibration", confidence=confidence, instrument="simulated studies"
     )
-    table = table.assign(nominal=nominal(table))  # so that equivalence is tested by exact tails
+    covers = table["measure"] == "interval"
+    # The level, so that equivalence is tested by exact tails.
+    table["nominal"] = table["confidence"].where(covers, 1 - table["confidence"])
     return stats.adjust(table, family=["measure", table["topic"].isna(), table["prompt"].isna()])
-
-
-def nominal(rows: pd.DataFrame) -> pd.Series:
-    """Return the level of each row: that of intervals, or what they leave out."""
-    return rows["confidence"].where(rows["measure"] == "interval", 1 - rows["confidence"])
 
 
 def by_design(table: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
@@ -118,7 +116,7 @@ def by_design(table: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
 
 
 def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[dict[str, Any]]:
-    for names, cell in table.groupby(_STATISTIC, sort=False):
+    for names, cell in table.groupby(STATISTIC, sort=False):
         words = (str(name).replace("_", " ") for name in names)
         key = dict(zip(("source", "dimension", "task"), words, strict=True))
         yield key | _error(cell, level, confidence)
@@ -172,7 +170,7 @@ def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
     >>> table[["effect", "power_smallest", "power_largest"]].round(3).values.tolist()
     [[0.133, 0.4, 1.0]]
     """
-    keys = [*_STATISTIC, "unit", "n"]
+    keys = [*STATISTIC, "unit", "n"]
     table = outcomes[(outcomes["true_effect"] != 0) & (outcomes["n_tested"] > 0)]
     # By setting: the true effect of one setting may differ between scenarios.
     table = table.assign(size=table["true_effect"].abs(), setting=table["effect"].abs())
@@ -256,8 +254,8 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         level, side = (confidence, 1) if covers else (1 - confidence, -1)
         part = outcomes[(outcomes[counted] > 0) & (covers | (outcomes["true_effect"] == 0))]
         of_rate = []
-        for key, table in by_design(part, share, counted).groupby(_STATISTIC, sort=False):
-            row: dict[str, Any] = dict(zip(_STATISTIC, key, strict=True))
+        for key, table in by_design(part, share, counted).groupby(STATISTIC, sort=False):
+            row: dict[str, Any] = dict(zip(STATISTIC, key, strict=True))
             row |= {"rate": rate, "nominal": round(level, 10)}
             of_rate.append(row | _summary(table, level, side, confidence))
         rows += sorted(of_rate, key=lambda row: side * row["share"])
@@ -303,46 +301,20 @@ def _verdict(interval: stats.Estimate, level: float, side: int) -> str:
 
 
 def shipped() -> pd.DataFrame:
-    """Return the errors over all designs of the full run that the package ships (`errors`).
+    """Return the summary of the full run that the package ships (`summarize`), with `kind`.
 
     Examples
     --------
-    >>> rows = shipped()
-    >>> set(rows["measure"]) == {"interval", "test", "family"}, bool(rows["worst"].notna().all())
-    (True, True)
+    >>> shipped()["kind"].value_counts().to_dict()
+    {'interval': 23, 'test': 20, 'family': 6}
     """
-    return errors(tables.read_shipped_table("calibration.csv"))
+    return name_kinds(tables.read_shipped_table("calibration.csv"))
 
 
-def errors(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the shares of `summarize` as errors.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES as of `estimates`, over all designs; `worst`, the error where it was largest, with
-        its interval and `worst_n`, and `at`, where that was; `bound` and `verdict`.
-
-    Examples
-    --------
-    >>> table = tables.read_shipped_table("calibration.csv").head(1)
-    >>> errors(table)["verdict"].tolist()
-    ['fails']
-    """
-    keys = table[_STATISTIC].set_axis(["source", "dimension", "task"], axis=1)
-    families = np.where(table["statistic"] == "family", "family", "test")
-    measure = pd.Series(families, table.index).where(table["rate"] != "coverage", "interval")
-    statistic = measure.map({measure: statistic for measure, statistic, *_ in _ERRORS})
-    ends = ["worst", "worst_low", "worst_high", "bound"]
-    shares = table[["share", "low", "high", *ends]].sub(table["nominal"], axis=0)
-    every = shares.set_axis(["estimate", "ci_low", "ci_high", *ends], axis=1)
-    every = every.assign(measure=measure, statistic=statistic, n=table["n"], null=0.0)
-    every["confidence"] = table["nominal"].where(table["rate"] == "coverage", 1 - table["nominal"])
-    every = pd.concat([keys.replace("_", " ", regex=True), every], axis=1)
-    records = every.drop(columns=ends).to_dict("records")
-    result = tables.estimates(records, study="calibration")
-    further = pd.concat([every[ends], table[["at", "worst_n", "verdict"]]], axis=1)
-    return result.assign(**further.reset_index(drop=True))
+def name_kinds(summary: pd.DataFrame) -> pd.DataFrame:
+    """Add what each row of `summarize` is of: `kind` is an interval, a test or a family."""
+    of = [summary["rate"] == "coverage", summary["statistic"] == "family"]
+    return summary.assign(kind=np.select(of, ["interval", "family"], "test"))
 
 
 def shipped_power() -> pd.DataFrame:

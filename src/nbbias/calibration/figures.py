@@ -1,4 +1,4 @@
-"""The figure of the calibration: the limit of each interval's or test's error rate."""
+"""The figures of the calibration: limits of error rates, and power by effect size."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.calibration import sentences
-from nbbias.calibration.estimates import ADEQUATE, FAILS, nominal
+from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
@@ -15,14 +15,14 @@ _FURTHEST = 20  # points from the nominal level to the end of the axis
 _FONT = 7.2  # points; with it, all intervals have room on a first screen
 
 
-def limits(rows: pd.DataFrame, measure: str) -> Drawn:
+def limits(rows: pd.DataFrame, kind: str) -> Drawn:
     """Draw the worst of all scenarios' limits of each interval or test, by verdict.
 
     Parameters
     ----------
     rows
-        ESTIMATES of the full run (`calibration.shipped`).
-    measure
+        Of the full run (`calibration.shipped`).
+    kind
         ``"interval"`` (coverage) or ``"test"`` (false positives).
 
     Examples
@@ -31,13 +31,13 @@ def limits(rows: pd.DataFrame, measure: str) -> Drawn:
     >>> limits(calibration.shipped(), "interval").title
     'In every scenario, coverage is shown to be above 90% for 16 of 23 measures'
     """
-    table = rows[rows["measure"] == measure]
-    table = table.sort_values("bound", ascending=measure == "interval", ignore_index=True)
-    shares = table[["bound", "estimate", "ci_low", "ci_high"]].add(nominal(table), axis=0).mul(100)
+    table = rows[rows["kind"] == kind]
+    table = table.sort_values("bound", ascending=kind == "interval", ignore_index=True)
+    shares = table[["nominal", "bound", "share", "low", "high"]].mul(100)
     drawn = table.assign(panel="", **shares, cell=sentences.name_statistics(table))
     figure = figures.panels(drawn, _draw, by="panel", height=0.5 + 0.0182 * _FONT * len(table))
-    values = {"what": measure, "n": len(table), "adequate": table["verdict"].isin(ADEQUATE).sum()}
-    values["limit"] = 2 * (1 - table["confidence"].iloc[0])
+    values = {"what": kind, "n": len(table), "adequate": table["verdict"].isin(ADEQUATE).sum()}
+    values["limit"] = sentences.limit(table)
     return Drawn(
         figure,
         table,
@@ -49,14 +49,14 @@ def limits(rows: pd.DataFrame, measure: str) -> Drawn:
 
 def _draw(part: pd.DataFrame, ax: Axes) -> None:
     """Draw a row a measure; what is beyond the end of the axis stands there as a number."""
-    level = float(100 * nominal(part).mean())
+    level = float(part["nominal"].iloc[0])
     worse = 1 if level < 50 else -1
     ideal, end = (0, level + _FURTHEST) if worse > 0 else (100, level - _FURTHEST)
     for y, row in zip(range(len(part))[::-1], part.to_dict("records"), strict=True):
         beyond = worse * (row["bound"] - end) > 0
         if not beyond:
-            ax.plot([row["bound"], row["estimate"]], [y, y], color=figures.MUTED, lw=0.9)
-        ax.hlines(y, row["ci_low"], row["ci_high"], figures.MUTED, lw=4, label="95% CI of all")
+            ax.plot([row["bound"], row["share"]], [y, y], color=figures.MUTED, lw=0.9)
+        ax.hlines(y, row["low"], row["high"], figures.MUTED, lw=4, label="95% CI of all")
         verdict, place = row["verdict"], end if beyond else row["bound"]
         name, mark = verdict.partition(" ")[0], "oX"[verdict in FAILS]
         dots = ax.plot(place, y, mark, mec=figures.INK, ms=5, zorder=4, clip_on=False, label=name)
@@ -67,8 +67,51 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
     ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
     ax.axvline(level + 100 * worse * TOLERANCE, color=figures.MUTED, lw=1, ls="--", zorder=0)
-    ax.set_yticks(range(len(part))[::-1], [*part["cell"].map(prose.capitalize).map(escape.drawn)])
+    ax.set_yticks(range(len(part))[::-1], [*part["cell"].map(escape.drawn)])
     ax.set_ylim(-0.7, len(part) - 0.3)
     ax.set_xlim(*sorted((ideal + 0.3 * -worse, end)))
     ax.tick_params(axis="y", length=0, labelsize=_FONT)
     ax.set_xlabel(f"{'coverage' if worse < 0 else 'false positives'}, % of simulated studies")
+
+
+#: How the lines of the numbers of units are drawn.
+_LINES = ("o:", "s--", "^-")
+
+
+def power(table: pd.DataFrame) -> Drawn:
+    """Draw the power of each test by effect size, a line for each N.
+
+    Parameters
+    ----------
+    table
+        Of `calibration.sentences.exclude_failing`.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> table = calibration.shipped_power().query("measure == 'rbs'")
+    >>> power(table).title
+    'Power by simulated effect: at N = 400, 0 of 1 tests reach 80%'
+    """
+    sizes = [("smallest", "power_smallest"), ("largest", "power_largest")]
+    named = table.assign(test=sentences.name_statistics(table).astype("str"))
+    parts = [named.assign(size=named[size], power=100 * named[power]) for size, power in sizes]
+    rows = pd.concat(parts)[["test", "n", "size", "power"]].drop_duplicates()
+    rows = rows.sort_values(["test", "n", "size"], ignore_index=True)
+
+    def draw(part: pd.DataFrame, ax: Axes) -> None:
+        for style, (n, line) in zip(_LINES, part.groupby("n"), strict=False):
+            ax.plot(line["size"], line["power"], style, color=figures.INK, ms=4, label=f"N = {n}")
+        ax.axhline(100 * POWER, color=figures.MUTED, lw=1, ls=":", zorder=0)
+        ax.set(ylim=(-5, 105), xlim=(0, 1.1 * part["size"].max()), yticks=(0, 50, 100))
+
+    most = table["n"].max()
+    reached = table.loc[table["n"] == most, "power_largest"] >= POWER
+    values = {"n": most, "k": reached.sum(), "of": len(reached)}
+    return Drawn(
+        figures.panels(rows, draw, by="test", height=1.5, share_x=False, columns=3),
+        rows,
+        "Power of each test by the size of the simulated effect, a line for each number of units.",
+        prose.render_plain("calibration.power_title", **values),
+        prose.render_plain("calibration.power_caption"),
+    )

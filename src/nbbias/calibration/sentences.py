@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, nominal, shipped_power
+from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, STATISTIC, shipped_power
 from nbbias.calibration.trials import LISTED
 from nbbias.params import Texts
-from nbbias.reading import Lead, cards, names, phrases, prose
+from nbbias.reading import Lead, cards, names, prose
 
-_KEYS = ["source", "dimension", "task"]
-_POWER_KEYS = dict(zip(["study", "measure", "statistic"], _KEYS, strict=True))
-_LOW_POWER = 0.1  # below it, errors of sign and magnitude are of too few significant estimates
+#: Below this power, errors of sign and magnitude are of too few significant estimates.
+_LOW_POWER = 0.1
+_WORST = ["worst", "worst_low", "worst_high"]
 
 
 def name_statistics(rows: pd.DataFrame) -> pd.Series:
@@ -19,17 +19,18 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["abs raw"]})
+    >>> rows = pd.DataFrame({"study": ["cogs"], "measure": ["abs"], "statistic": ["abs_raw"]})
     >>> name_statistics(rows).tolist()
     ['CoGS: Affinity Bias Score of texts in one order']
     """
-    studies = rows["source"].astype("str").map(names.study)
-    return (studies + ": " + _named(rows)).astype("str")
+    named = rows["study"].map(names.study) + ": " + _look_up(rows, "name")
+    return named.map(prose.capitalize).astype("str")
 
 
-def _named(rows: pd.DataFrame) -> pd.Series:
-    named = [names.calibrated(*key) for key in rows[_KEYS].astype(str).to_numpy()]
-    return pd.Series(named, rows.index, dtype="str")
+def _look_up(rows: pd.DataFrame, of: str) -> pd.Series:
+    keys = rows[STATISTIC].itertuples(index=False, name=None)
+    found = [names.calibrated(study, measure, name, of) for study, measure, name in keys]
+    return pd.Series(found, rows.index, dtype="str")
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -50,10 +51,10 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     ('In simulated studies, 16 of 23 measures', [1500, 800])
     """
     intervals, tests, families_ = summarize(rows)
-    tested = exclude_failing(shipped_power(), rows)
+    detected = f"{power(exclude_failing(shipped_power(), rows))}."
     return Lead(
-        plain=(intervals, tests, f"{power(tested)}."),
-        technical=" ".join([intervals, tests, families_, f"{power(tested)}."]),
+        plain=(intervals, tests, detected),
+        technical=" ".join([intervals, tests, families_, detected]),
         figure="intervals",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
@@ -63,36 +64,34 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
 
 def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the lowest coverage in any scenario, of adequate intervals and of those that fail."""
-    table = rows[rows["measure"] == "interval"]
+    table = rows[rows["kind"] == "interval"]
     parts = (table[table["verdict"].isin(verdicts)] for verdicts in (ADEQUATE, FAILS))
     lowest = pd.concat([part.nsmallest(1, "worst") for part in parts])
-    ends = lowest[["worst", "worst_low", "worst_high"]].add(lowest["confidence"], axis=0)
-    lowest[["estimate", "ci_low", "ci_high"]] = ends
-    lowest = lowest.assign(n=lowest["worst_n"], statistic="coverage", counted=" simulated studies")
-    lowest = lowest.assign(short=_named(lowest), fails=lowest["verdict"].isin(FAILS))
-    named = lowest.to_dict("records")
-    return lowest.assign(name=[prose.render_plain("calibration.lowest", row=row) for row in named])
+    lowest = lowest.assign(short=_look_up(lowest, "name"), fails=lowest["verdict"].isin(FAILS))
+    lowest["name"] = [
+        prose.render_plain("calibration.lowest", row=row) for row in lowest.to_dict("records")
+    ]
+    ends = lowest[_WORST].set_axis(["estimate", "ci_low", "ci_high"], axis=1)
+    named = {"study": "calibration", "measure": "interval", "statistic": "coverage"}
+    return lowest.assign(
+        **ends,
+        **named,
+        confidence=lowest["nominal"],
+        n=lowest["worst_n"],
+        counted=" simulated studies",
+    )
 
 
-def split(rows: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Split intervals and tests: those that do not fail, and all of measures of which one does.
-
-    Examples
-    --------
-    >>> from nbbias import calibration
-    >>> sound, failing = split(calibration.shipped())
-    >>> int(failing["dimension"].nunique())
-    5
-    """
-    table = rows[rows["measure"] != "family"]
-    keys = pd.MultiIndex.from_frame(table[_KEYS])
-    fails = keys.isin(keys[table["verdict"].isin(FAILS)])
-    return table[~table["verdict"].isin(FAILS)], table[fails]
+def _failing(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return intervals and tests of the measures of which either fails."""
+    table = rows[rows["kind"] != "family"]
+    keys = pd.MultiIndex.from_frame(table[STATISTIC])
+    return table[keys.isin(keys[table["verdict"].isin(FAILS)])]
 
 
 def usable(rows: pd.DataFrame) -> str:
     """Return how many intervals and tests are adequate, and how many undecided."""
-    counts = pd.crosstab(rows["measure"], rows["verdict"].replace(ADEQUATE[1], ADEQUATE[0]))
+    counts = pd.crosstab(rows["kind"], rows["verdict"].replace(ADEQUATE[1], ADEQUATE[0]))
     return prose.render("calibration.usable", counts=counts.to_dict("index"))
 
 
@@ -105,14 +104,11 @@ def held_out(rows: pd.DataFrame) -> str:
     >>> held_out(calibration.shipped())[:42]
     '16 intervals have a held-out scenario: one'
     """
-    listed = LISTED.rename(columns=_POWER_KEYS).replace(
-        {key: {"_": " "} for key in _KEYS[:2]}, regex=True
-    )
-    keys = ["source", "dimension"]
-    expected = listed.groupby(keys)["held_out"].mean().rename("expected").reset_index()
-    table = rows[rows["measure"] == "interval"].merge(expected.query("expected > 0"), on=keys)
+    keys = ["study", "measure"]
+    expected = LISTED.groupby(keys)["held_out"].mean().rename("expected").reset_index()
+    table = rows[rows["kind"] == "interval"].merge(expected.query("expected > 0"), on=keys)
     table["name"] = table["at"].str.rpartition(", ")[0]
-    worst = table.merge(listed[listed["held_out"]], on=[*keys, "name"])
+    worst = table.merge(LISTED[LISTED["held_out"]], on=[*keys, "name"])
     values = {"k": len(worst), "of": len(table), "expected": table["expected"].sum()}
     return prose.render("calibration.held_out", **values, fail=worst["verdict"].isin(FAILS).sum())
 
@@ -126,7 +122,7 @@ def warning(rows: pd.DataFrame) -> str:
     >>> warning(calibration.shipped())
     'Five intervals fail, worst that of the share of group terms in short answers (17.8% coverage)'
     """
-    fail = (rows["measure"] == "interval") & rows["verdict"].isin(FAILS)
+    fail = (rows["kind"] == "interval") & rows["verdict"].isin(FAILS)
     worst = _lowest_coverage(rows).query("fails").to_dict("records")
     return prose.render("calibration.warning", count=int(fail.sum()), worst=worst)
 
@@ -139,30 +135,36 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
     rows
         Of `calibration.shipped`.
 
+    Returns
+    -------
+    DataFrame
+        `measure`; `at`, the worst scenario; the `interval`'s coverage and the `test`'s false
+        positives there, with their intervals, in percent; what to do `instead`, and the coverage of
+        that in its own worst scenario, where it is another measure (`remedy`).
+
     Examples
     --------
     >>> from nbbias import calibration
     >>> failing(calibration.shipped()).loc[1, ["measure", "interval"]].tolist()
     ['CoGS: Affinity Bias Score of texts in one order', '69.7 [64.7, 74.2]']
     """
-    table = split(rows)[1].sort_values("worst")
-    table = table.assign(found=_percent(table, "worst", "worst_low", "worst_high"))
-    elsewhere = table["at"] != table.groupby(_KEYS)["at"].transform("first")  # intervals are first
+    table = _failing(rows).sort_values(["kind", "worst"])  # intervals first
+    table = table.assign(found=cards.in_percent(table[_WORST]))
+    elsewhere = table["at"] != table.groupby(STATISTIC)["at"].transform("first")
     table["found"] += (" (" + table["at"] + ": " + table["verdict"] + ")").where(elsewhere, "")
-    wide = table.pivot(index=_KEYS, columns="measure", values=["found", "at"])
-    wide = wide.reindex(pd.MultiIndex.from_frame(table[_KEYS].drop_duplicates()))
+    wide = table.pivot(index=STATISTIC, columns="kind", values=["found", "at"])
+    wide = wide.reindex(pd.MultiIndex.from_frame(table[STATISTIC].drop_duplicates()))
     columns = {"at": wide["at"]["interval"], **wide["found"][["interval", "test"]]}
     result = pd.DataFrame(columns).reset_index()
-    keys = result[_KEYS].to_numpy()
-    result["instead"] = [names.calibrated(of, name, task, "instead") for of, name, task in keys]
-    result.insert(0, "measure", name_statistics(result).map(prose.capitalize))
-    return result.drop(columns=_KEYS)
-
-
-def _percent(rows: pd.DataFrame, *columns: str) -> pd.Series:
-    """Write shares with their intervals, in percent, of errors."""
-    shares = rows[[*columns]].add(nominal(rows), axis=0).round(4)
-    return pd.Series(cards.in_percent(shares), rows.index, dtype="str")
+    intervals = rows[rows["kind"] == "interval"]
+    coverage = dict(
+        zip(_look_up(intervals, "name"), cards.in_percent(intervals[_WORST]), strict=True)
+    )
+    result = result.assign(
+        instead=_look_up(result, "instead"), remedy=_look_up(result, "remedy").map(coverage)
+    )
+    result.insert(0, "name", name_statistics(result))
+    return result.drop(columns=STATISTIC).rename(columns={"name": "measure"})
 
 
 def families(rows: pd.DataFrame) -> pd.DataFrame:
@@ -174,13 +176,13 @@ def families(rows: pd.DataFrame) -> pd.DataFrame:
     >>> families(calibration.shipped()).loc[0, ["measure", "found"]].tolist()
     ['Biased prompts: claims about the effect of the prompt', '4.7 [2.9, 7.6]']
     """
-    table = rows[rows["measure"] == "family"].sort_values("estimate", ascending=False)
-    found = _percent(table, "estimate", "ci_low", "ci_high")
-    worst = _percent(table, "worst", "worst_low", "worst_high")
-    named = name_statistics(table).map(prose.capitalize)
-    columns = {"measure": named, "found": found, "n": table["n"], "at": table["at"]}
-    columns |= {"worst": worst, "worst_n": table["worst_n"].astype(int)}
-    return pd.DataFrame(columns).reset_index(drop=True)
+    table = rows[rows["kind"] == "family"].sort_values("share", ascending=False, ignore_index=True)
+    table = table.assign(
+        measure=name_statistics(table),
+        found=cards.in_percent(table[["share", "low", "high"]]),
+        worst=cards.in_percent(table[_WORST]),
+    )
+    return table[["measure", "found", "n", "at", "worst", "worst_n"]]
 
 
 def summarize(rows: pd.DataFrame) -> list[str]:
@@ -189,7 +191,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     Parameters
     ----------
     rows
-        Of `calibration.errors`.
+        Of `calibration.shipped`.
 
     Examples
     --------
@@ -199,33 +201,41 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     """
     sentences = []
     for what in ("interval", "test"):
-        part = rows[rows["measure"] == what]
+        part = rows[rows["kind"] == what]
         counts = {"adequate": ADEQUATE, "wide": ADEQUATE[1:], "fail": FAILS}
         numbers = {name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()}
         if len(part):
-            values = {"n": len(part), "limit": 2 * (1 - part["confidence"].iloc[0]), **numbers}
-            sentences.append(prose.render("calibration.verdicts", what=what, **values))
-    table = rows[rows["measure"] == "family"]
+            sentences.append(
+                prose.render(
+                    "calibration.verdicts", what=what, n=len(part), limit=limit(part), **numbers
+                )
+            )
+    table = rows[rows["kind"] == "family"]
     if len(table):
-        shares = table["estimate"] + nominal(table)
         values = {"adequate": table["verdict"].isin(ADEQUATE).sum(), "of": len(table)}
-        values |= {"least": shares.min(), "most": shares.max()}
+        values |= {"least": table["share"].min(), "most": table["share"].max()}
         values["runs"] = prose.count_range(table["worst_n"])
         sentences.append(prose.render("calibration.families", **values))
-    return sentences or [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
+    return sentences
+
+
+def limit(rows: pd.DataFrame) -> float:
+    """Return the limit of an adequate measure's error rate in each scenario: twice the nominal."""
+    level = rows["nominal"].iloc[0]
+    return float(2 * min(level, 1 - level))
 
 
 def _card(table: pd.DataFrame) -> dict[str, str]:
-    coverage = table[table["statistic"] == "coverage_error"]
+    coverage = table[table["kind"] == "interval"]
     # One simulated study may have several statistics.
-    n = f"{coverage.groupby(['source', 'dimension'])['n'].max().sum():,.0f}"
+    n = f"{coverage.groupby(['study', 'measure'])['n'].max().sum():,.0f}"
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
     return card | {"N": prose.render("calibration.card_n", n=n)}
 
 
 def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Exclude measures of which the interval or the test fails.
+    """Exclude measures of which the interval or the test fails, and N that not all tests have.
 
     Parameters
     ----------
@@ -235,85 +245,65 @@ def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> power = calibration.shipped_power()
-    >>> len(exclude_failing(power, calibration.shipped())) < len(power)
-    True
+    >>> power = exclude_failing(calibration.shipped_power(), calibration.shipped())
+    >>> power["n"].unique().tolist()
+    [30, 80, 400]
     """
-    named = power[["study", "measure", "statistic"]].replace("_", " ", regex=True)
-    keys = pd.MultiIndex.from_frame(named)
-    return power[~keys.isin(pd.MultiIndex.from_frame(split(rows)[1][_KEYS]))]
-
-
-def _common(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the numbers of units with which all tests were simulated."""
-    sizes = table.groupby("n")["n"].transform("size")
-    return table[sizes == sizes.max()]
+    keys = pd.MultiIndex.from_frame(power[STATISTIC])
+    sound = power[~keys.isin(pd.MultiIndex.from_frame(_failing(rows)[STATISTIC]))]
+    sizes = sound.groupby("n")["n"].transform("size")
+    return sound[sizes == sizes.max()]
 
 
 def power(table: pd.DataFrame) -> str:
-    """Say how many tests detect the largest simulated effect, by the numbers of units of all."""
-    by_n = (_common(table)["power_largest"] >= POWER).groupby(table["n"])
+    """Say how many tests detect the largest simulated effect, by N, of `exclude_failing`."""
+    by_n = (table["power_largest"] >= POWER).groupby(table["n"])
     values: dict[str, object] = {"of": int(by_n.size().max()), "found": [*by_n.sum().items()]}
-    most = table.rename(columns=_POWER_KEYS).groupby(_KEYS)["power_largest"].max().reset_index()
-    values["never"] = [*_named(most[most["power_largest"] < POWER])]
+    most = table.groupby(STATISTIC)["power_largest"].max().reset_index()
+    values["never"] = [*_look_up(most[most["power_largest"] < POWER], "name")]
     return prose.render("calibration.power", **values)
 
 
-def effects_by_n(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the minimum detectable effect of each test, a column for each N that all have.
+def power_and_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Return minimum detectable effects, power, and the errors of significant estimates, by N.
 
-    A test whose false positives are not shown to be adequate is marked (†).
+    A test whose false positives are not shown to be adequate is marked (†). Errors of sign and
+    magnitude are left out below 10% power; CoGS scores have no sign.
 
     Parameters
     ----------
     table, rows
-        As of `exclude_failing`.
-
-    Examples
-    --------
-    >>> from nbbias import calibration
-    >>> effects_by_n(calibration.shipped_power(), calibration.shipped()).iloc[0].tolist()[1:]
-    ['> 0.100', '> 0.100', '≤ 0.100']
-    """
-    named = named_tests(_common(table)).sort_values("n", kind="stable")
-    tests = rows[(rows["measure"] == "test") & ~rows["verdict"].isin(ADEQUATE)]
-    marked = named["test"].isin(name_statistics(tests).map(prose.capitalize))
-    named["test"] += marked.map({True: " †", False: ""})
-    text = {name: named[name].map("{:.3f}".format) for name in ("effect", "smallest", "largest")}
-    effect = text["effect"].where(named["effect"].notna(), "> " + text["largest"])
-    effect = effect.mask(named["power_smallest"] >= POWER, "≤ " + text["smallest"])
-    named = named.assign(effect=effect, column="N = " + named["n"].astype(str))
-    wide = named.pivot(index="test", columns="column", values="effect")
-    return wide[named["column"].unique()].rename_axis(columns=None).reset_index()
-
-
-def power_and_errors(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the power of tests and the errors of significant estimates (`named_tests`) in order.
-
-    Errors of sign and magnitude are left out below 10% power; CoGS scores have no sign.
+        Of `exclude_failing`, and as there.
 
     Examples
     --------
     >>> from nbbias import calibration
     >>> table = calibration.shipped_power().query("measure == 'rbs_refused'")
-    >>> power_and_errors(table).loc[1, ["power_largest", "exaggeration"]].tolist()
-    ['40%', '1.1']
+    >>> shown = power_and_errors(table, calibration.shipped())
+    >>> shown.loc[1, ["scenarios", "effect", "power_largest", "exaggeration"]].tolist()
+    ['2', '> 0.015', '40%', '1.1']
     """
-    table = _common(table)
-    few = table["power_smallest"] < _LOW_POWER
-    named = named_tests(table).assign(exaggeration=table["exaggeration"].mask(few))
-    named["wrong_sign"] = named["wrong_sign"].mask(few | (table["study"] == "cogs"))
-    shown = dict.fromkeys(("power_largest", "power_smallest", "wrong_sign"), "{:.0%}")
-    for name, form in (shown | {"exaggeration": "{:.1f}"}).items():
-        named[name] = [form.format(value) if value == value else "–" for value in named[name]]
-    one = table["smallest"] == table["largest"]
-    named.loc[one, ["smallest", "power_smallest"]] = [float("nan"), "–"]
-    named = named.drop(columns=["unit", "effect"])
-    return named.sort_values(["test", "n"], ignore_index=True)
+    few, one = table["power_smallest"] < _LOW_POWER, table["smallest"] == table["largest"]
+    of = LISTED.groupby(["study", "measure"])["name"].agg(list)
+    averaged = [of[key] for key in table[["study", "measure"]].itertuples(index=False, name=None)]
+    undecided = rows[(rows["kind"] == "test") & ~rows["verdict"].isin(ADEQUATE)]
+    marked = name_statistics(table).isin(name_statistics(undecided)).map({True: " †", False: ""})
+    text = {name: table[name].map("{:.3f}".format) for name in ("effect", "smallest", "largest")}
+    effect = text["effect"].where(table["effect"].notna(), "> " + text["largest"])
+    shown = {
+        "test": name_statistics(table) + marked,
+        "scenarios": [names[0] if len(names) == 1 else str(len(names)) for names in averaged],
+        "n": table["n"],
+        "effect": effect.mask(table["power_smallest"] >= POWER, "≤ " + text["smallest"]),
+        "smallest": table["smallest"].mask(one),
+        "power_smallest": _percent(table["power_smallest"].mask(one)),
+        "largest": table["largest"],
+        "power_largest": _percent(table["power_largest"]),
+        "wrong_sign": _percent(table["wrong_sign"].mask(few | (table["study"] == "cogs"))),
+        "exaggeration": table["exaggeration"].mask(few).map("{:.1f}".format, na_action="ignore"),
+    }
+    return pd.DataFrame(shown).sort_values(["test", "n"], ignore_index=True)
 
 
-def named_tests(table: pd.DataFrame) -> pd.DataFrame:
-    """Return `calibration.shipped_power`, or a run's, with names of its tests for its keys."""
-    named = name_statistics(table.rename(columns=_POWER_KEYS).replace("_", " ", regex=True))
-    rest = table.columns.drop([*_POWER_KEYS])
-    return table.assign(test=named.map(prose.capitalize))[["test", *rest]]
+def _percent(shares: pd.Series) -> pd.Series:
+    return shares.map("{:.0%}".format, na_action="ignore")

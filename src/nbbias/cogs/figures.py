@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -132,6 +133,57 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
     )
 
 
+def orders(estimates: pd.DataFrame) -> Drawn:
+    """Draw the ABS in the paper's order and with positions counterbalanced, a panel a judge.
+
+    Parameters
+    ----------
+    estimates
+        Of `cogs.affinity.abs_estimates`; all writers together are drawn. Intervals are not: they
+        leave out the sampling variation that the scores and their range under the null include.
+    """
+    rows = pooled(over_all(estimates))
+    rows = rows[rows["statistic"].isin(["abs", "abs_raw"])]
+    balanced, ends = rows["statistic"] == "abs", ["null_low", "null_high"]
+    drawn = rows.assign(
+        **rows[ends].where(balanced, axis=0), ci_low=np.nan, ci_high=np.nan, cell=rows["bias"]
+    )
+    drawn["significant"] = significance.is_significant(drawn) | ~balanced
+    drawn = drawn.assign(side=np.where(balanced, "ours", "further"))
+    drawn = drawn.sort_values("side", ascending=False, kind="stable")
+
+    def draw(_: pd.DataFrame, ax: Axes) -> None:
+        ax.plot([], [], "o", c=figures.INK, ms=5.5, label="counterbalanced")
+        ax.plot([], [], "o", c=figures.MUTED, ms=3.5, label="in the paper's order")
+        ax.set_xlim(left=0)
+
+    words = {"band": f"{prose.level(rows)} range under the null, counterbalanced"}
+    return Drawn(
+        figures.claims(drawn, "ABS", by="evaluator", words=words, draw=draw),
+        rows,
+        "ABS of each judge and axis, counterbalanced and in the paper's single order.",
+        prose.render_plain("cogs.orders", rows=largest_changes(rows)),
+        prose.render_plain("cogs.orders_caption", n=Markup(prose.count_range(rows["n"]))),
+    )
+
+
+def largest_changes(estimates: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return where the ABS in the paper's order, less its null, differs most from the balanced.
+
+    Examples
+    --------
+    >>> row = {"evaluator": "j", "bias": "race"}
+    >>> rows = [row | {"statistic": "abs", "estimate": 0.1, "excess": 0.08},
+    ...         row | {"statistic": "abs_raw", "estimate": 0.3, "excess": 0.28}]
+    >>> [row["estimate_raw"] for row in largest_changes(pd.DataFrame(rows))]
+    [0.3]
+    """
+    by_order = (estimates[estimates["statistic"] == name] for name in ("abs", "abs_raw"))
+    table = pd.merge(*by_order, on=["evaluator", "bias"], suffixes=("", "_raw"))
+    differ = (table["excess"] - table["excess_raw"]).abs().dropna().nlargest(2)
+    return table.loc[differ.index].to_dict("records")
+
+
 # --- the appendix ---------------------------------------------------------------------------------
 
 
@@ -179,41 +231,4 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
         "Means by task and identity, shaded by their difference from all identities equal.",
         prose.render_plain("cogs.by_task", name=measure, rows=found, n=len(tested)),
         prose.render_plain("cogs.shades", part=part, n=n),
-    )
-
-
-def fingerprint(estimates: pd.DataFrame) -> Drawn:
-    """Draw the paper's radar plots (Kumar et al. 2024, Figures 5 to 7), a panel a judge.
-
-    A radar shows no intervals, and its shape depends on the order of the identities: `means` draws
-    the same numbers.
-
-    Parameters
-    ----------
-    estimates
-        ESTIMATES with shares.
-    """
-    rows = compared(estimates)
-    rows = rows[rows["statistic"] == "share"]
-    most = rows["estimate"].max()
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        ax.set_axis_off()
-        polar = ax.inset_axes((0.2, 0.1, 0.6, 0.75), projection="polar")
-        closed = [*range(len(part)), 0]
-        angles = np.linspace(0, 2 * np.pi, len(part), endpoint=False)
-        for value, style in {"null": "--", "estimate": "o-"}.items():
-            polar.plot(angles[closed], part[value].iloc[closed], style, c=figures.INK, lw=1.2, ms=3)
-        people = sentences.people_of(part).map(escape.drawn).str.replace(" ", "\n")
-        polar.set_xticks(angles, people)
-        polar.tick_params(labelsize=7)
-        polar.set(ylim=(0, most), theta_offset=np.pi / 2, yticks=np.arange(0.2, most, 0.2))
-
-    return Drawn(
-        figures.panels(rows, draw, by="evaluator", height=2.6, columns=3),
-        rows,
-        "Radar plot of the shares of identities that each judge chose.",
-        "The paper's radar plots: shares of identities, by judge",
-        "Solid: means; dashed: all identities equal. A radar has no intervals, and its shape "
-        "depends on the order of identities.",
     )

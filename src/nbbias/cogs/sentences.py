@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from nbbias.cogs import params
 from nbbias.cogs.spread import FACETS, UNITS, WORST, fixed_facets
-from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score_parts, truth
+from nbbias.cogs.tables import PARTS, compared, leading, over_all, score_parts, truth
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.reading.claims import CLAIM
@@ -176,24 +176,6 @@ def heading(estimates: pd.DataFrame, statistic: str) -> str:
     "m's default texts were most similar to those it wrote as men"
     """
     return prose.render(f"cogs.heading_{statistic}", **_preferences(estimates, statistic))
-
-
-def orders(estimates: pd.DataFrame) -> str:
-    """Return where the ABS in the paper's order, less its null, differs most from the balanced.
-
-    Examples
-    --------
-    >>> row = {"evaluator": "j", "bias": "race", "model": "all", "null": 0.02}
-    >>> rows = [row | {"statistic": "abs", "estimate": 0.1, "excess": 0.08},
-    ...         row | {"statistic": "abs_raw", "estimate": 0.3, "excess": 0.28}]
-    >>> orders(pd.DataFrame(rows)).partition(" for ")[2]
-    "j, race (0.300 in the paper's order, 0.100 counterbalanced)."
-    """
-    table = pooled(estimates)
-    by_order = (table[table["statistic"] == name] for name in ("abs", "abs_raw"))
-    table = pd.merge(*by_order, on=["evaluator", "bias"], suffixes=("", "_raw"))
-    differ = (table["excess"] - table["excess_raw"]).abs().dropna().nlargest(2)
-    return prose.render("cogs.orders", rows=table.loc[differ.index].to_dict("records"))
 
 
 def alike(estimates: pd.DataFrame) -> str:

@@ -12,8 +12,9 @@ from nbbias import reading, tables
 from nbbias.cogs import sample
 from nbbias.cogs.rbs import ALL
 from nbbias.cogs.spread import UNITS
-from nbbias.cogs.suite import BAR, Suite
+from nbbias.cogs.suite import BAR
 from nbbias.reading import Table, names, significance
+from nbbias.reading.prose import level
 
 #: What a score is the spread of.
 PARTS = {"rbs": "distance", "abs": "share"}
@@ -124,35 +125,34 @@ def example(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     return rows[[*keys, "identity", "text"]]
 
 
-def answers(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
+def answers(answers: pd.DataFrame) -> pd.DataFrame:
     """Count answers by model and axis (``"default"`` for those without an identity).
 
     Returns
     -------
     DataFrame
-        `model`, `axis`, `answers`, `blank` (excluded), `instances` (task and theme), `complete`
-        (those with an answer of every identity, which a judge can compare) and `words`, the mean
-        of what is not blank.
+        `model`, `axis`, `answers`, `blank` (excluded), `instances` (task and theme) and `words`,
+        the mean of what is not blank.
+
+    Examples
+    --------
+    >>> row = {"model": "m", "task": "poem", "theme": "truth", "axis": None}
+    >>> answers(pd.DataFrame([row | {"text": "So it is."}, row | {"text": " "}])).values.tolist()
+    [['m', 'default', 2, 1, 1, 3.0]]
     """
     words = answers["text"].fillna("").str.split().str.len()
     rows = answers.assign(
         axis=answers["axis"].fillna("default"),
-        identity=answers["identity"].fillna("default"),
         instance=answers["task"] + BAR + answers["theme"],
         blank=words == 0,
         words=words.where(words > 0),
     )
-    cell = ["model", "axis"]
-    sizes = {name: len(axis.identities) for name, axis in suite.axes.items()} | {"default": 1}
-    filled = rows[~rows["blank"]].groupby([*cell, "instance"])["identity"].nunique().reset_index()
-    complete = filled[filled["identity"] == filled["axis"].map(sizes)].groupby(cell).size()
-    table = rows.groupby(cell, sort=False).agg(
+    table = rows.groupby(["model", "axis"], sort=False).agg(
         answers=("blank", "size"),
         blank=("blank", "sum"),
         instances=("instance", "nunique"),
         words=("words", "mean"),
     )
-    table.insert(3, "complete", complete.reindex(table.index, fill_value=0))
     return table.reset_index()
 
 
@@ -164,6 +164,9 @@ STATISTICS = {
     "orders": ["abs_raw", "position"],
     "people": ["krippendorff_alpha", "abs"],
 }
+
+#: Tables of scores alone.
+_SCORES = ("rbs", "rbs_masked", "abs", "orders")
 
 #: What a table calls them.
 _NAMES = {
@@ -196,6 +199,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
     if "statistic" in table.rows:
         table = table._replace(rows=table.rows.replace({"statistic": _NAMES}))
+    if name in _SCORES:
+        table = _split_interval(table, f"{level(rows)} CI of the {labels['estimate']}")
     if name == "rbs" and (anova := rows[rows["statistic"] == "anova"])["p_adjusted"].notna().any():
         on = ["model", "prompt", "bias", "task"]
         scores = rows[rows["statistic"] == name].drop(columns="p_adjusted")
@@ -203,6 +208,16 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
         paper = reading.readable(by_paper, keys, **options).rows["p_adjusted"]
         table = table._replace(rows=table.rows.assign(p_value=paper))
     return table
+
+
+def _split_interval(table: Table, interval: str) -> Table:
+    """Show the interval of a score, which is of the score without sampling variation, apart."""
+    cells = table.rows["estimate"].str.extract(r"^(.*?)(?: (\[.*?\]))?( \N{DAGGER})?$").fillna("")
+    rows = table.rows.assign(estimate=cells[0] + cells[2])
+    rows.insert(list(rows).index("estimate") + 1, "interval", cells[1])
+    labels = {**(table.labels or {}), "interval": f"{interval} without sampling variation"}
+    labels["estimate"] = labels["estimate"].partition(" [")[0]
+    return table._replace(rows=rows, labels=labels)
 
 
 def people(agreement: pd.DataFrame, compared: pd.DataFrame) -> Table:

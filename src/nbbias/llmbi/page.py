@@ -287,7 +287,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     significant = significance.is_significant(drawn) | (drawn["side"] != "ours")
     drawn = drawn.assign(cell=drawn["model"], panel="", significant=significant, **ends)
     level = prose.level(rows)
-    words = {"band": f"{level} of reference passages"}
+    words = {"band": f"{level} of prose"}
     figure = figures.claims(drawn, _axis(rows), draw=_draw_answers, words=words)
     figure.set_figheight(figure.get_figheight() + 0.15 * len(rows))
     sides = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
@@ -301,7 +301,11 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
         "Difference of each model's LLM Bias Index from reference prose with its interval, and of "
         "each answer.",
         prose.render_plain("llmbi.indices", rows=said, compared=len(compared) > 0, level=level),
-        figures.caption(rows.assign(**_NO_RANGE), f"differences from {_PROSE}", of="prompts"),
+        figures.caption(
+            rows.assign(**_NO_RANGE),
+            f"differences from {_PROSE} (grey: {level} of its passages)",
+            of="prompts",
+        ),
     )
 
 
@@ -313,7 +317,7 @@ def _draw_answers(part: pd.DataFrame, ax: Axes) -> None:
     """Draw the line of no difference, and name the dots."""
     figures.zero(part, ax)
     ax.plot([], [], "o-", color=figures.INK, ms=5.5, lw=1.5, label="index")
-    ax.plot([], [], "o", color=figures.MUTED, ms=3.5, label="single answers")
+    ax.plot([], [], "o", color=figures.MUTED, ms=3.5, label="answer")
 
 
 def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
@@ -391,7 +395,38 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     rows["off"] = (rows["score"] - rows["mean"]).pow(2).round(12)
     rows = rows.set_index(keys[1:]).sort_index()
     off = rows.groupby(level=[0, 1])["off"].sum(min_count=len(pair)).fillna(np.inf)
-    rows = rows.loc[[off.idxmin()]].reset_index().sort_values("mean", ascending=False)
+    return _quotes(rows.loc[[off.idxmin()]].reset_index().sort_values("mean", ascending=False))
+
+
+def extreme(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Choose the two answers with the highest scores, and the one with the most negative sentiment.
+
+    Parameters
+    ----------
+    answers, scores
+        As of `typical`.
+
+    Returns
+    -------
+    DataFrame
+        As of `typical`; without negative sentiment, the two.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"model": "m", "prompt": list("pqr"), "sample": 1,
+    ...                         "text": list("xyz")})
+    >>> scores = answers.assign(score=[0.9, 0.6, 0.3], bias_score=[0.3, -0.2, 0.04], neutral=0.4)
+    >>> extreme(answers, scores.drop(columns="text"))["text"].tolist()
+    ['x', 'y']
+    """
+    rows = scores.dropna(subset="score").merge(answers)
+    rows["mean"] = rows.groupby("model")["score"].transform("mean")
+    negative = rows[rows["bias_score"] < 0].nsmallest(1, "bias_score")
+    rows = pd.concat([rows.nlargest(2, "score"), negative]).drop_duplicates()
+    return _quotes(rows).assign(head=rows["model"] + ": " + rows["prompt"])
+
+
+def _quotes(rows: pd.DataFrame) -> pd.DataFrame:
     told = [prose.render_plain("llmbi.told", row=row) for row in rows.to_dict("records")]
     return rows.assign(head=rows["model"], told=told)[["head", "text", "told", "prompt", "score"]]
 
