@@ -146,7 +146,7 @@ def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
     told = str(error.value)
     assert "no identity 'green' in the suite" in told and "occur twice" in told
     assert "no axis 'colour' in the suite" in told
-    assert "2 rows choose an identity of another axis" in told
+    assert "rows choose an identity of another axis" in told
     assert "no theme 'star' in the suite (row 6); did you mean stars?" in told
 
 

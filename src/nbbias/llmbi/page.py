@@ -213,7 +213,7 @@ def swaps(ranking_swaps: pd.DataFrame) -> str:
     --------
     >>> row = {"model": "a", "swapped": 0.3, "no_difference": 0.25}
     >>> swaps(pd.DataFrame([row]))
-    'With one prompt a dimension, 30% of pairs of dimensions would change order, against the ...'
+    'With one prompt a dimension, 30% of pairs of dimensions would be in another order than by a...'
     """
     rows = ranking_swaps[ranking_swaps["no_difference"] > 0].dropna(subset="swapped")
     return prose.render("llmbi.swaps", rows=rows.to_dict("records"))
