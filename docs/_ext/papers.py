@@ -251,14 +251,15 @@ def _reproduced(row: Mapping[str, str]) -> str:
 def _table(
     table: list[dict[str, str]], documented: Mapping[int, str], faces: Collection[str]
 ) -> Iterator[str]:
-    yield "| place | the paper says | theirs | ours | verdict | here | where |"
-    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    yield "| place | the paper says | here | verdict | where |"
+    yield "| --- | --- | --- | --- | --- |"
     for row in table:
         names = row["where"].split()
         if (yes := row["reproduced"]) not in {*REPRODUCED, ""}:
             names = list(dict.fromkeys([*names, yes]))
         links = ", ".join(link(name, documented, faces) for name in names)
         where = f"<details><summary>{len(names)}</summary>{links}</details>" if names else ""
-        keys = ("place", "says", "theirs", "ours", "verdict", "remark")
-        cells = [row[key].replace("|", r"\|") for key in keys]
-        yield "| " + " | ".join([*cells, where.replace("|", r"\|")]) + " |"
+        says = f"{row['says']} ({row['theirs']})" if row["theirs"] else row["says"]
+        here = ". ".join(filter(None, [row["ours"], row["remark"]])) or "the same"
+        cells = [row["place"], says, here, row["verdict"], where]
+        yield "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
