@@ -75,7 +75,7 @@ def test_torch_comes_with_the_extra_local_alone() -> None:
     light = reached(PROJECT["dependencies"])
     assert {"papermill", "spacy", "gensim", "textblob", "matplotlib"} <= light
     assert not HEAVY & light
-    assert not {"inspect-ai", "openai", "playwright", "pytest"} & light
+    assert not {"inspect-ai", "openai", "playwright", "pytest", "dask"} & light
     assert not {"jupyterlab", "numba", "pooch"} & light
     assert reached(EXTRA["local"]) >= HEAVY
     assert not HEAVY & reached(EXTRA["llm"])

@@ -114,7 +114,7 @@ CALLED = {
     "tables": [
         *("read_table", "read_json", "data_path"),
         *("Contract", "check", "require_columns", "estimates", "chance", "with_chance"),
-        *("estimates_and_units", "Estimated", "map_chunks", "map_threads", "stage"),
+        *("estimates_and_units", "Estimated", "map_chunks", "map_threads", "use_engine", "stage"),
         *("save_table", "saved_table", "save_figure", "file_sha256", "Registry"),
         *("NbbiasError", "ContractError", "DataError", "ExtraError", "InputsError"),
         *("ParameterError", "PluginError"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import io
+import json
 import logging
 import os
 import sys
@@ -125,6 +126,7 @@ def run_command(
     out: Runs = Path("runs"),
     jobs: Jobs = 1,
     name: Annotated[str | None, Option(help="Name of the run.")] = None,
+    engine: Annotated[str, Option(help="loky (processes), dask, or a scheduler's tcp://….")] = "",
     base_url: BaseUrl = "",
 ) -> None:
     """Run studies on your own files, on samples, or as params files say.
@@ -148,7 +150,8 @@ def run_command(
         plan = planned.runs
     else:
         plan = running.plan.plan(paths, **common)
-    _run(plan, out=out, jobs=jobs)
+    with tables.use_engine(engine):
+        _run(plan, out=out, jobs=jobs)
 
 
 @app.command(rich_help_panel=_MEASURE)
@@ -390,6 +393,7 @@ def gate_command(
     margin: Annotated[float | None, Option(min=0, help=_MARGIN)] = None,
     claims: Annotated[list[int] | None, Option(help="Number of a claim; all by default.")] = None,
     look: Annotated[int | None, Option(min=1, help=_LOOK)] = None,
+    junit: Annotated[Path | None, Option(help="JUnit XML to write.")] = None,
     markdown: Annotated[Path | None, Option(help="Summary to write, in Markdown.")] = None,
     force: Force = False,
 ) -> None:
@@ -398,10 +402,12 @@ def gate_command(
     Exit status 0: no claim is worse by more than its margin. 1: one is worse. 3: inconclusive;
     prints the sample size needed. 2: a mistake in the arguments.
     """
-    if markdown is not None:
-        tables.refuse_target(markdown, force=force)
+    for path in filter(None, (junit, markdown)):
+        tables.refuse_target(path, force=force)
     verdict = pages.gate.gate(run, baseline, margin=margin, claims=claims, look=look)
     report = pages.gate.markdown(verdict)
+    if junit is not None:
+        tables.write(junit, pages.gate.junit(verdict))
     if markdown is not None:
         tables.write(markdown, report)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
@@ -507,18 +513,31 @@ def report_command(
     _result(pages.report.write(runs, out).absolute())
 
 
+_RECORDS = "Write claims as records of Every Eval Ever instead, a JSON file for each model."
+
+
 @app.command(rich_help_panel=_PUBLISH)
 def export(
     run: RunFolder,
     to: Annotated[Path, Option(help="The archive, or a folder for it.")] = Path(),
+    every_eval_ever: Annotated[bool, Option("--every-eval-ever", help=_RECORDS)] = False,
     force: Force = False,
 ) -> None:
     """Pack a run as a zip for an appendix.
 
     It holds the notebook, page, tables, figures, params and word lists.
     """
-    path, files = pages.share.export(run, to, force=force)
-    _result(f"{path.absolute()}  {len(files)} files")
+    if not every_eval_ever:
+        path, files = pages.share.export(run, to, force=force)
+        _result(f"{path.absolute()}  {len(files)} files")
+        return
+    records, left_out = pages.every_eval_ever.convert_run(run)
+    for number, record in enumerate(records, start=1):
+        target = to / f"{run.resolve().parent.name}-{run.resolve().name}-{number}.json"
+        tables.refuse_target(target, force=force)
+        tables.write(target, json.dumps(record, indent=2, allow_nan=False))
+        _result(f"{target}  {record['model_info']['name']}")
+    _note(*(f"left out, as the schema has no place for it: {name}" for name in left_out))
 
 
 @app.command(rich_help_panel=_START)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 import scipy.stats
@@ -150,7 +151,8 @@ def test_a_model_that_was_not_asked_again_is_not_shown_to_be_anything(
     new = run(tmp_path / "new", {"m": scores(1)}, data=files[1])
     result = gate(new, old, margin=0.3)
     assert result.status == status
-    assert ("the model was not asked again" in pages_gate.markdown(result)) == (status == 3)
+    for text in (pages_gate.markdown(result), pages_gate.junit(result)):
+        assert ("the model was not asked again" in text) == (status == 3)
     # Another model on the same texts was asked.
     renamed = run(tmp_path / "renamed", {"other": scores(1)}, data=files[1])
     assert gate(renamed, old, margin=0.3).status == 0
@@ -198,10 +200,15 @@ def test_other_names_claims_and_files_are_remarked(tmp_path: Path) -> None:
 HOSTILE = "a|b <script>alert(1)</script> `x` \x1b[2J"
 
 
-def test_hostile_names_stay_within_a_row_of_markdown(tmp_path: Path) -> None:
+def test_junit_and_markdown_say_the_same_and_are_whole(tmp_path: Path) -> None:
     one = {HOSTILE: scores(1), "b": scores(3), "gone": scores(5)}
     other = {HOSTILE: scores(2, mean=0.9), "b": scores(4)}
     result = gate(*pair(tmp_path, one, other), margin=MARGIN)
+    suite = ElementTree.fromstring(pages_gate.junit(result).encode()).find("testsuite")
+    assert suite is not None
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
+    failed = suite.find("testcase/failure")
+    assert failed is not None and "worse by" in str(failed.get("message"))
     text = pages_gate.markdown(result)
     assert "<script>" not in text.replace("\\<script", "") and "\x1b" not in text
     rows = [line for line in text.splitlines() if line.startswith("| **")]
@@ -212,14 +219,16 @@ def test_the_command_writes_says_and_exits(
     tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     new, old = pair(tmp_path, scores(1), scores(2, mean=0.9))
-    summary, markdown = tmp_path / "summary.md", tmp_path / "m.md"
+    summary, junit, markdown = (tmp_path / name for name in ("summary.md", "j.xml", "m.md"))
     summary.write_text("before\n")
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
-    arguments = ["gate", new, "--baseline", old, "--force", "--markdown", markdown]
+    arguments = ["gate", new, "--baseline", old, "--force"]
+    arguments += ["--junit", junit, "--markdown", markdown]
     shut = command(*arguments, "--margin", "0.1")
     assert shut.returncode == 1 and "worse than llmbi/old" in shut.stdout.replace("\n", " ")
     assert summary.read_text().startswith("before\n## nbbias gate")
     assert markdown.read_text() in summary.read_text()
+    assert ElementTree.parse(junit).getroot().tag == "testsuites"
     assert command(*arguments, "--margin", "2.0").returncode == 0
     assert command(*arguments, "--margin", "0.39").returncode == 3
     for wrong in (["--margin", "none"], ["--margin", "-1"], ["--margin", "0.1", "--claims", "a"]):

@@ -15,8 +15,8 @@ from nbbias.params.yaml import parse as parse_yaml
 from nbbias.running import plan
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, ParameterError
-from tests.conftest import ROOT
-from tests.pages.build import PLAIN, claims, finished
+from tests.conftest import ROOT, Command
+from tests.pages.build import INDEX, PLAIN, claims, finished, run, scores
 
 
 @pytest.fixture
@@ -192,3 +192,24 @@ def test_only_a_marked_folder_of_the_user_alone_gives_notebooks(
         (tmp_path / "mine" / within).chmod(mode)
     (tmp_path / "mine" / registry.MARK).unlink()
     assert registry.home() == ROOT
+
+
+def test_claims_are_records_of_every_eval_ever_where_its_schema_has_a_place(
+    tmp_path: Path, command: Command
+) -> None:
+    apart = {"measure": "llmbi", "statistic": "anova"}
+    made = run(
+        tmp_path / "llmbi" / "new", {"org/<m>": scores(1), "b": scores(2)}, claims=[INDEX, apart]
+    )
+    assert command("export", made, "--to", tmp_path, "--every-eval-ever").returncode == 0
+    found = [json.loads(path.read_text()) for path in sorted(tmp_path.glob("llmbi-*.json"))]
+    assert [one["model_info"]["name"] for one in found] == ["b", "org/<m>"]
+    (result,) = found[0]["evaluation_results"]
+    score, declared = result["score_details"], tables.saved_table(made, "claims")
+    assert declared is not None and result["metric_config"]["lower_is_better"] is True
+    row = declared.query("model == 'b' and statistic == 'index'").iloc[0]
+    assert score["score"] == row["estimate"] and score["uncertainty"]["num_samples"] == row["n"]
+    assert score["details"]["claim"] == "1"
+    none = run(tmp_path / "none", {"m": scores(1)}, claims=[apart])
+    refused = command("export", none, "--every-eval-ever")
+    assert refused.returncode == 2 and "index, dimension_mean" in refused.stderr.replace("\n", " ")

@@ -1,6 +1,7 @@
-"""Results are those of one call, whatever the chunks, and the workers."""
+"""Results are those of one call, whatever the chunks, the workers and the engine."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -22,7 +23,8 @@ LENGTHS = WORDS.str.len().rename("length")
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NBBIAS_CACHE", raising=False)
+    for name in (parallel.ENGINE, "NBBIAS_CACHE"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv(parallel.WORKERS, "1")
 
 
@@ -66,7 +68,7 @@ def test_a_chunk_that_was_made_before_is_not_made_again(
     pd.testing.assert_series_equal(pd.concat(whole), LENGTHS)
 
 
-# --- workers ----------------------------------------------------------------------------------
+# --- engines ----------------------------------------------------------------------------------
 
 
 def test_workers_are_those_of_the_environment_or_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,10 +82,29 @@ def test_workers_are_those_of_the_environment_or_the_cores(monkeypatch: pytest.M
             tables.count_workers()
 
 
+def test_an_unknown_engine_is_refused_wherever_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ParameterError, match="no engine 'spark'"), tables.use_engine("spark"):
+        pass
+    assert parallel.ENGINE not in os.environ
+    monkeypatch.setenv(parallel.ENGINE, "spark")
+    with pytest.raises(ParameterError, match="no engine 'spark'"):
+        tables.map_chunks(worked.lengths, WORDS)
+
+
 def test_a_function_of_a_notebook_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worked.lengths, "__module__", "__main__")
     with pytest.raises(DataError, match="lengths: is of a script or notebook"):
         tables.map_chunks(worked.lengths, WORDS)
+
+
+def test_a_worker_of_another_version_makes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    versions = iter(["the notebook's", "the worker's"])
+    monkeypatch.setattr(parallel, "measuring_version", lambda module: next(versions))
+    monkeypatch.setenv(parallel.WORKERS, "2")
+    monkeypatch.setattr(parallel.joblib, "delayed", lambda work: work)
+    monkeypatch.setattr(parallel.joblib, "Parallel", lambda **_: list)
+    with pytest.raises(DataError, match="a worker has other versions"):
+        tables.map_chunks(worked.lengths, WORDS, chunk_bytes=300)
 
 
 def test_processes_return_what_one_call_does_and_refuse_alike(
@@ -100,6 +121,39 @@ def test_processes_return_what_one_call_does_and_refuse_alike(
     with pytest.raises(DataError) as caught:
         tables.map_chunks(worked.refused, WORDS.replace({WORDS[150]: "wrong"}), chunk_bytes=300)
     assert (caught.value.where, caught.value.breaches) == ("mine.csv", ["one", "two"])
+
+
+@pytest.mark.slow
+def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    distributed = pytest.importorskip("distributed")
+    (folder := tmp_path / "made").mkdir()
+
+    def kill() -> None:
+        while len(makers(folder)) < 3:
+            time.sleep(0.01)
+        os.kill(makers(folder)[0], signal.SIGKILL)
+
+    with distributed.LocalCluster(
+        n_workers=3, threads_per_worker=1, dashboard_address=None
+    ) as cluster:
+        with tables.use_engine(cluster.scheduler_address):
+            killer = threading.Thread(target=kill)
+            killer.start()
+            args = (str(folder), 0.3)
+            result = tables.map_chunks(worked.logged, WORDS, args=args, chunk_bytes=120)
+            killer.join()
+            wrong = WORDS.replace({WORDS[150]: "wrong"})
+            with pytest.raises(DataError) as caught:
+                tables.map_chunks(worked.refused, wrong, chunk_bytes=300)
+        parallel._client(cluster.scheduler_address).close()
+    pd.testing.assert_series_equal(pd.concat(result), LENGTHS)
+    assert caught.value.breaches == ["one", "two"]
+    assert os.getpid() not in makers(folder) and len(set(makers(folder))) >= 3
+    for nobody in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1"):
+        with pytest.raises(ParameterError, match="cannot be reached"), tables.use_engine(nobody):
+            pass
 
 
 _SCRIPT = """

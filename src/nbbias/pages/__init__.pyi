@@ -1,5 +1,6 @@
 from . import (
     compare as compare,
+    every_eval_ever as every_eval_ever,
     gallery as gallery,
     gate as gate,
     manifest as manifest,

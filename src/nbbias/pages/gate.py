@@ -19,7 +19,7 @@ import pandas as pd
 from nbbias import stats
 from nbbias.pages import changes
 from nbbias.params import SMALLEST
-from nbbias.reading import names, p_value, prose
+from nbbias.reading import names, p_value, prose, templates
 from nbbias.reading.claims import declared as claimed
 from nbbias.tables import UNIT_KEYS, NbbiasError, escape, visible
 
@@ -250,3 +250,15 @@ def markdown(result: Gate) -> str:
     headline, *remarks = map(escape.markdown, [result.headline, *result.remarks])
     head = ["## nbbias gate", "", headline, "", "| | claim | what changed |", "| --- | --- | --- |"]
     return "\n".join([*head, *table, "", *(f"- {remark}" for remark in remarks)]) + "\n"
+
+
+def junit(result: Gate) -> str:
+    """Write a gate as JUnit XML: a claim that is worse fails, an inconclusive one is an error.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"verdict": ["worse"], "name": ["index"], "text": ["p < .001"]})
+    >>> junit(Gate("llmbi/new", "Worse.", rows, 1, [])).count("<failure ")
+    1
+    """
+    return templates.render("junit.xml.j2", run=result.run, rows=result.rows.to_dict("records"))

@@ -85,6 +85,7 @@ from .parallel import (
     map_chunks as map_chunks,
     map_threads as map_threads,
     progress as progress,
+    use_engine as use_engine,
 )
 from .paths import (
     SAMPLE as SAMPLE,

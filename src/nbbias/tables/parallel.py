@@ -1,4 +1,4 @@
-"""Work in parallel: chunks of rows by joblib over processes, items over threads.
+"""Work in parallel: chunks of rows by joblib over processes or a cluster, items over threads.
 
 Neither the number of workers nor which of them does what changes a number. A bar says how far the
 work is where somebody waits at a notebook; a run has its own, and its pages show none.
@@ -6,7 +6,9 @@ work is where somebody waits at a notebook; a run has its own, and its pages sho
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import logging
 import os
 import sys
 import threading
@@ -19,14 +21,16 @@ import joblib
 import pandas as pd
 
 from nbbias.tables.errors import DataError, ParameterError
+from nbbias.tables.packages import require_packages
 from nbbias.tables.paths import set_environment
+from nbbias.tables.provenance import measuring_version
 from nbbias.tables.stages import load_or_call
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-#: The environment variable that says how many workers there may be.
-WORKERS = "NBBIAS_WORKERS"
+#: Environment variables: workers of this machine, and the engine.
+WORKERS, ENGINE = "NBBIAS_WORKERS", "NBBIAS_ENGINE"
 
 #: Bytes of text in a chunk: seconds of work, and a small part of a worker's memory.
 _CHUNK_BYTES = 4_000_000
@@ -44,6 +48,40 @@ def count_workers() -> int:
     if number and not (number.isascii() and number.isdigit() and int(number)):
         raise ParameterError(WORKERS, f"{number!r} is not a number of workers")
     return int(number or joblib.cpu_count())
+
+
+@contextlib.contextmanager
+def use_engine(engine: str = "") -> Iterator[None]:
+    """Set the engine of `map_chunks` here and in processes started meanwhile.
+
+    ``"loky"`` are processes of this machine; a scheduler's address (``"tcp://…"``) is its cluster;
+    ``"dask"`` is one that is started here and shared by all notebooks of a batch. No parameter
+    names an engine: whoever controls a scheduler can run code here.
+
+    Parameters
+    ----------
+    engine
+        ``"loky"``, ``"dask"``, or the address of a scheduler.
+
+    Examples
+    --------
+    >>> with use_engine("loky"):
+    ...     os.environ["NBBIAS_ENGINE"]
+    'loky'
+    """
+    with set_environment(**({ENGINE: engine} if engine else {})):
+        if engine and _read_engine() != "loky":
+            os.environ[ENGINE] = _client(engine).scheduler.address
+        yield
+
+
+def _read_engine() -> str:
+    engine = os.environ.get(ENGINE) or "loky"
+    if engine not in {"loky", "dask"} and "://" not in engine:
+        raise ParameterError(ENGINE, f"no engine {engine!r}; use loky, dask, or tcp://…")
+    if engine != "loky":
+        require_packages("distributed", where="engine dask")
+    return engine
 
 
 def map_chunks(
@@ -78,7 +116,8 @@ def map_chunks(
     Raises
     ------
     NbbiasError
-        The function raised it, or belongs to no module.
+        The function raised it, belongs to no module, or a worker has another version of this
+        package or of a package that it measures with.
 
     Examples
     --------
@@ -90,16 +129,22 @@ def map_chunks(
     if function.__module__ == "__main__":
         reason = "is of a script or notebook, which no worker can import; move it to a module"
         raise DataError(function.__name__, reason)
+    engine = _read_engine()
     chunks = _divide(rows, chunk_bytes)
     n_jobs = min(count_workers(), len(chunks))
     steps = progress(chunks, label)
     cache = os.environ.get("NBBIAS_CACHE", "")
-    if n_jobs == 1:
+    if len(chunks) == 1 or (n_jobs == 1 and engine == "loky"):
         return [load_or_call(function, (chunk, *args), {}, folder=cache) for chunk in steps]
-    work = joblib.delayed(_work)
-    tasks = (work(function, (chunk, *args), cache, os.getpid()) for chunk in steps)
-    with joblib.parallel_config("loky", n_jobs=n_jobs, idle_worker_timeout=5):
-        return list(joblib.Parallel(batch_size=1)(tasks))
+    config: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 5}
+    if engine != "loky":
+        config = {"backend": "dask", "n_jobs": -1, "client": _client(engine)}
+    version = measuring_version(function.__module__)
+    # One tuple a task: joblib scatters larger arguments over dask's workers, and what lies on a
+    # worker that dies would be lost.
+    tasks = ((function, (chunk, *args), cache, version, os.getpid()) for chunk in steps)
+    with joblib.parallel_config(**config):
+        return list(joblib.Parallel(batch_size=1)(joblib.delayed(_work)(task) for task in tasks))
 
 
 def _divide(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[Any]:
@@ -112,10 +157,33 @@ def _divide(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[Any]:
     return [chunk for _, chunk in rows.groupby(number)] or [rows]
 
 
-def _work(function: Callable[..., T], args: tuple[Any, ...], cache: str, notebook: int) -> T:
+@functools.cache
+def _client(engine: str) -> Any:
+    """Return the one client of a scheduler; without an address, of workers on this machine."""
+    from distributed import Client
+
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # it logs each start and slow end
+    local = {"n_workers": count_workers(), "threads_per_worker": 1, "dashboard_address": None}
+    options: dict[str, Any] = {"address": engine} if "://" in engine else local
+    try:
+        return Client(timeout=10, set_as_default=False, **options)
+    except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without a key
+        raise ParameterError(ENGINE, f"{engine!r} cannot be reached: {error}") from None
+
+
+#: A worker makes one chunk at a time: spaCy's vocabulary is not for several threads.
+_LOCK = threading.Lock()
+
+
+def _work(task: tuple[Callable[..., T], tuple[Any, ...], str, str, int]) -> T:
     """Make one chunk in a worker, which starts no workers of its own."""
-    _end_with(notebook)
-    with set_environment(**{WORKERS: "1"}):
+    function, args, cache, version, notebook = task
+    if os.getppid() == notebook:
+        _end_with(notebook)
+    if measuring_version(function.__module__) != version:
+        reason = "a worker has other versions of nbbias, Python or packages than this machine"
+        raise DataError(function.__module__, f"{reason}; numbers would depend on the worker")
+    with _LOCK, set_environment(**{WORKERS: "1", ENGINE: "loky"}):
         return load_or_call(function, args, {}, folder=cache)
 
 

@@ -42,7 +42,7 @@ for manifest in runs/*/*/manifest.json; do
     report=reports/$(printf '%s' "$baseline" | tr '/' '-')
     found=0
     nbbias gate "$run" --baseline "$baseline" --look "$(look "$baseline/manifest.json")" \
-      --markdown "$report.md" --force || found=$?
+      --junit "$report.xml" --markdown "$report.md" --force || found=$?
     compare "$found"
   done
 done
