@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, text
-from nbbias.news import corpus, fits, sample, scoring, shares, tone, topics, words
+from nbbias.news import claims, corpus, fits, sample, scoring, shares, tone, topics, words
 from nbbias.news.corpus import Read
 from nbbias.text import lexicons
 
@@ -132,20 +132,14 @@ class Study:
         return text.annotate.lemmatize(self.read.texts)
 
     def tables(self) -> dict[str, Any]:
-        """What explorers and inspections are given, by name."""
-        return {
-            "read": self.read,
-            "coverage": corpus.coverage(self.read),
-            "scores": self.words,
-            "scored": self.scored,
-            "tone": self.scores,
-            "tokens": self.tokens,
-            "estimates": word_estimates(
-                self.words,
-                lexicon=self.read.lexicon,
-                inference=stats.InferenceSettings(n_permutations=100),
-            ),
-        }
+        """What explorers are given, by name."""
+        inference = stats.InferenceSettings(n_permutations=100)
+        by = {"lexicon": self.read.lexicon, "inference": inference}
+        of_words = shares.estimate(self.words, pooling=words.pooling, **by)
+        of_tone = tone.estimates(self.scores, self.read, self.scored, inference=inference)
+        units = claims.combine([of_words, of_tone]).units
+        shown = {"read": self.read, "scored": self.scored, "tokens": self.tokens}
+        return shown | {"scores": self.words, "units": units}
 
 
 def word_estimates(scores: pd.DataFrame, **settings: Any) -> pd.DataFrame:

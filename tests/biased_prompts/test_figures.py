@@ -58,3 +58,18 @@ def test_refusals_have_a_row_for_all_for_each_outlet_and_each_group_named() -> N
 def test_what_was_not_measured_at_all_is_a_figure_that_says_so() -> None:
     (ax, *_) = figures.refusals(OURS.head(0)).figure.axes
     assert [text.get_text() for text in ax.texts] == ["nothing was measured"]
+
+
+def test_shares_under_both_prompts_are_means_over_articles() -> None:
+    key = {"source": "s", "model": "m", "bias": "gender"}
+    words = {"h_female": [1, 1, 3, 2], "h_male": [3, 1, 1, 0], "article_id": ["1", "2"] * 2}
+    prompts = {"neutral": "neutral", "biased": "biased"}
+    asked = ["neutral", "neutral", "biased", "biased"]
+    scores = pd.DataFrame(words | {"prompt": asked, "reason": None}).assign(**key)
+    row = key | {"group": "female", "measure": "word", "statistic": "share_difference_change"}
+    rows = [row | {"prompt": "biased − neutral", "estimate": 0.5, "n": 2}]
+    drawn = figures.shares(
+        tables.estimates(rows, study="biased_prompts", confidence=0.95), scores, prompts=prompts
+    )
+    # Neutral: 1/4 and 1/2; biased: 3/4 and 2/2.
+    assert drawn.rows.set_index("side")["estimate"].to_dict() == {"ours": 87.5, "further": 37.5}

@@ -45,7 +45,7 @@ def rates(answers: pd.DataFrame, **options: Any) -> pd.DataFrame:
 
 def labelled(*, second: bool) -> pd.DataFrame:
     """Forty answers to each prompt, of which each fourth is labelled; the detector misses some."""
-    answers = answers_of([True] * 10 + [False] * 30).assign(reason="read", swap=0.0)
+    answers = answers_of([True] * 10 + [False] * 30).assign(reason="read")
     truth = pd.Series([True] * 20 + [False] * 60, dtype="boolean").where(answers.index % 4 == 0)
     answers = answers.assign(refused_label=truth, label_probability=0.25)
     other = truth.mask(answers.index == 20, True)  # the other person takes one more for a refusal
@@ -83,7 +83,7 @@ def test_where_two_people_disagree_the_interval_holds_either() -> None:
 
 
 def test_without_labels_a_corrected_rate_holds_the_worst_case() -> None:
-    answers = answers_of([True] * 4 + [False] * 36).assign(reason="read", swap=0.0)
+    answers = answers_of([True] * 4 + [False] * 36).assign(reason="read")
     row = row_of(rates(answers), "refusal_rate_corrected", prompt="biased", source="all")
     low, high = proportion_confint(4, 40, method="wilson")
     assert row["ci_low"] == 0 < low
@@ -118,9 +118,6 @@ def test_one_prompt_alone_has_no_change_and_says_which_is_missing() -> None:
     answers = answers_of([True, False])
     table = rates(answers[answers["prompt"] == "biased"])
     assert "neutral" in row_of(table, "refusal_rate_change")["reason"]
-    decomposed = rates(answers[answers["prompt"] == "biased"].assign(reason="read", swap=0.0))
-    changes = decomposed[decomposed["statistic"].str.startswith("refusal_rate_change")]
-    assert len(changes) == 4 and changes["reason"].str.contains("prompt neutral").all()
 
 
 def test_outlets_are_told_apart_where_there_are_several() -> None:
@@ -181,21 +178,6 @@ def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> N
     assert widths[1] < widths[2] <= widths[0]
 
 
-# --- scorer bias ------------------------------------------------------------------------------
-
-
-RATES = ("refusal_rate", "refusal_rate_change")
-
-
-def decomposed(table: pd.DataFrame) -> pd.DataFrame:
-    """The raw, swapped and instrument rows of each rate and change, side by side."""
-    ends = ("", refusing.SWAPPED, "_instrument")
-    names = {f"{name}{end}": end for name in RATES for end in ends}
-    rows = table[table["statistic"].isin(names) & table["group"].isna()]
-    keys = ["prompt", "source"]
-    return rows.assign(end=rows["statistic"].map(names)).pivot(index=keys, columns="end")
-
-
 def test_labels_of_rounds_replace_the_detectors_errors(tmp_path: Path) -> None:
     _, generations = sample.corpus(desks_apart=True, seed=1)
     recorded = np.random.default_rng(0).random(len(generations)) < 0.4
@@ -227,70 +209,6 @@ def test_labels_of_rounds_replace_the_detectors_errors(tmp_path: Path) -> None:
     drawn.assign(refused="").to_csv(blank, index=False)
     with pytest.raises(DataError, match="no answer of this run is labelled"):
         refusing.add_labels(answers, str(blank))
-
-
-def test_a_detector_that_reacts_to_a_group_s_name_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It calls a refusal whatever names a man: half of each such verdict is its own."""
-    seen: list[str] = []
-
-    def detect(texts: pd.Series, **_: object) -> pd.DataFrame:
-        seen.extend(texts)
-        called = ["man" in text.split() for text in texts.fillna("")]
-        refused = pd.array(called, dtype="boolean")
-        return pd.DataFrame({"refused": refused, "reason": "read"}, index=texts.index)
-
-    monkeypatch.setattr(refusals, "detect", detect)
-    said = ["The man left.", "The woman left.", "It rained.", "A man ate.", "A man ate."] * 2
-    answers = answers_of([None] * 10).drop(columns=["refused", "reason"])
-    biased = answers["prompt"] == "biased"
-    answers["text"] = [*said, *["It rained."] * 10]
-    answers = refusing.answered(answers)
-    seen.clear()
-    swap = refusing.swap_effects(answers, lexicon=lexicons.expand(GENDER))
-    assert swap[biased].tolist() == [0.5, -0.5, 0, 0.5, 0.5] * 2
-    assert seen == ["A woman ate."]  # the others were classified before
-    table = rates(answers.assign(swap=swap))
-    for name, prompt in zip(RATES, ("biased", "biased − neutral"), strict=True):
-        row = row_of(table, f"{name}_instrument", prompt=prompt)
-        assert row["estimate"] == pytest.approx(0.2)
-        assert row["p_adjusted"] < 0.2 and np.isfinite(row["ci_low"])
-
-
-def test_the_raw_rate_is_the_swapped_one_plus_scorer_bias_in_every_row() -> None:
-    """Outlets, both prompts and the change; repeated answers, and an article without one."""
-    rng = np.random.default_rng(4)
-    parts = [
-        answers_of(*rng.integers(0, 2, (2, 12)).astype(bool).tolist(), source=source)
-        for source in ("s", "s", "t")
-    ]
-    answers = pd.concat([*parts, answers_of([None])], ignore_index=True).assign(reason="read")
-    verdict = answers["refused"].astype("Float64").astype(float)
-    # The mean verdict over three groups, its own among them.
-    swap = verdict - (verdict + rng.integers(0, 3, len(answers))) / 3
-    found = decomposed(rates(answers.assign(swap=swap)))["estimate"]
-    assert len(found) == 7 and (found["_instrument"] != 0).all()
-    np.testing.assert_allclose(found[""], found[refusing.SWAPPED] + found["_instrument"])
-
-
-def test_swapped_rates_stay_within_0_and_1_and_what_has_no_counterpart_is_lost() -> None:
-    answers = answers_of([True] * 6, [False] * 6).assign(reason="read")
-    table = rates(answers.assign(swap=answers["refused"].map({True: 1.2, False: -1.2})))
-    assert row_of(table, "refusal_rate_swapped", prompt="biased")["estimate"] == 0
-    assert row_of(table, "refusal_rate_swapped", prompt="neutral")["estimate"] == 1
-    assert row_of(table, "refusal_rate_change_instrument")["estimate"] == 2
-    lost = decomposed(rates(answers.assign(swap=np.nan)))
-    assert lost["estimate"].drop(columns="").isna().all(axis=None)
-    assert set(lost["reason"].drop(columns="").stack()) == {
-        "words of the answers have no counterparts"
-    }
-
-
-def test_recorded_refusals_have_no_scorer_bias() -> None:
-    answers = answers_of([True, False], [False, False])
-    swap = refusing.swap_effects(answers, lexicon=GENDER)
-    assert swap.isna().all()
-    table = rates(answers.assign(swap=swap))
-    assert not table["statistic"].str.contains("swapped|instrument").any()
 
 
 # --- by headline ------------------------------------------------------------------------------

@@ -76,7 +76,6 @@ def test_what_a_page_says_of_effects(golden: Golden) -> None:
         "all refused": [*sentences.effects(gone), sentences.result(gone, "effects")],
         "one level with effects": sentences.effects(mixed),
         "nothing": sentences.effects(table.head(0)),
-        "two samples": [*sentences.prejudice(table), *sentences.prejudice(gone)],
         "lead, exploratory": lead_of(every),
     }
     golden("biased_prompts_effects", says)
@@ -98,21 +97,51 @@ def test_the_held_out_table_is_whole() -> None:
             assert subset.loc["mean", name] == pytest.approx(models.mean())
 
 
-def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns() -> None:
+def test_tables_for_readers_have_the_rows_of_their_statistics() -> None:
     answers = answers_of([True, True, False, False])
-    headlines = headlines_of("female", "female", refusing.NOBODY, refusing.NOBODY)
-    table = pd.concat([compared(BOTH), rates_of(answers, headlines=headlines)], ignore_index=True)
-    for name, statistics in study_tables.STATISTICS.items():
-        rows = table[table["statistic"].isin(statistics)]
-        if name in {"refusals", "prejudice"}:
-            found = study_tables.side_by_side(table, name)
-            assert found.rows.stack().str.contains(r"; (?:p|N) ").sum() == len(rows)
-        else:
-            found = study_tables.of(table, name)
-            unmoved = "bias" in name  # no article's verdict or score depends on the group
-            assert len(found.rows) == len(rows) * (not unmoved)
-        assert len(found.rows.columns) <= 8 and found.title and found.note
-    assert study_tables.of(tables.estimates([], study="x"), "by_headline").rows.empty
+    groups = ("female", "female", refusing.NOBODY, refusing.NOBODY)
+    other = answers.assign(model="n", refused=[True, False, True, False] + [False] * 4)
+    rates = rates_of(answers, other, headlines=headlines_of(*groups))
+    table = pd.concat([compared(BOTH), rates], ignore_index=True)
+    shares = study_tables.prejudice(table)
+    n = table["statistic"].isin(study_tables.STATISTICS["prejudice"]).sum()
+    assert shares.rows.stack().str.contains(r"; (?:p|N) ").sum() == n
+    named = study_tables.by_headline(table).rows
+    assert named["dimension"].tolist() == ["100.0% and 0.0%", "50.0% and 50.0%"]
+    assert study_tables.by_headline(tables.estimates([], study="x")).rows.empty
+
+
+def test_changes_are_compared_with_the_published_range_over_models() -> None:
+    row = {"measure": "word", "bias": "gender", "group": "female", "instrument": "word list"}
+    row |= {"statistic": "prejudice_extent_change"}
+    rate = {"measure": "refusal", "statistic": "refusal_rate", "source": "all", "prompt": "b"}
+    rows = [row | {"model": m, "estimate": e} for m, e in (("m", 0.0123), ("n", -0.1))]
+    rows += [row | {"group": "male", "estimate": 0.9}, rate | {"estimate": 0.25}]
+    rows += [rate | {"estimate": 0.9, "prompt": "n"}, rate | {"estimate": 0.9, "source": "nyt"}]
+    found = study_tables.published(tables.estimates(rows, study="biased_prompts"), biased="b")
+    found = found.set_index(["statistic", "measure"])
+    # Figure 8b: −0.019 (LLaMA) to 0.0164 (davinci); ChatGPT −0.0835. Of refusals one is printed.
+    assert found.loc[("prejudice_extent_change", "word")].tolist() == [
+        "−10.0 to 1.2 pp",
+        "−1.9 to 1.6 pp",
+        "−8.3 pp",
+    ]
+    rates = found.loc[("refusal_rate", "refusal")]
+    assert rates["this run"] == "25.0%" and rates["published, ChatGPT"] == "89.1%"
+
+
+@pytest.mark.parametrize("score", [0.875, None])
+def test_the_shortest_refusal_is_shown_with_its_prompt_and_how_it_was_classified(
+    score: float | None,
+) -> None:
+    answers = answers_of([True, False, True]).assign(text=[*("No, never.", "x", "No."), *"abc"])
+    answers = answers if score is None else answers.assign(score=score)
+    originals = pd.DataFrame({"source": "s", "article_id": ["a2", "a0"], "headline": ["Rain", ""]})
+    (row,) = sentences.shortest_refusal(answers, originals, prompts=ASKED).to_dict("records")
+    assert row["text"] == "No." and row["head"].endswith("using the title “Rain”.")
+    assert ("0.88" in row["told"]) == (score is not None)
+    none = answers.assign(refused=False)
+    assert sentences.shortest_refusal(none, originals, prompts=ASKED).empty
 
 
 def test_articles_without_an_answer_are_not_said_to_be_refused() -> None:

@@ -105,7 +105,6 @@ def read_corpus(chosen: BiasedPrompts) -> news.measured.Corpus:
     lexicon = news.lexicon(chosen.biases, **chosen.lists())
     if chosen.labels_path != NONE:
         answers = refusing.add_labels(answers, chosen.labels_path)
-    answers = answers.assign(swap=refusing.swap_effects(answers, lexicon=lexicon))
     pairs = refusing.without_refusals(news.pair(originals, answers), answers)
     read = news.annotate(pairs, lexicon=lexicon)
     texts = news.measured.Corpus(originals, generations, pairs, read, answers=answers)

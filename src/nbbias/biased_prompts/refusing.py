@@ -21,7 +21,7 @@ from scipy.stats import hypergeom
 from nbbias import news, refusals, stats, tables
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.tables import Column, DataError
-from nbbias.text import annotate, substitution
+from nbbias.text import annotate
 
 Row = dict[str, Any]
 
@@ -51,13 +51,8 @@ _SHEET |= {"annotator": Column("text")}
 #: its interval where either of two people may be wrong.
 TWO_PHASE, DISPUTED = "_two_phase", "_two_phase_disputed"
 
-#: Ends the name of a rate, or its change, whose answers are classified with each group in turn.
-SWAPPED = "_swapped"
-
 #: Statistics that are tested. Each is a family of its own.
-TESTED: tuple[str, ...] = ("refusal_difference", "refusal_difference_between")
-TESTED += ("refusal_rate_change", f"refusal_rate_change{SWAPPED}")
-TESTED += (f"refusal_rate{stats.SCORER_BIAS}", f"refusal_rate_change{stats.SCORER_BIAS}")
+TESTED = ("refusal_rate_change", "refusal_difference", "refusal_difference_between")
 
 
 def answered(generations: pd.DataFrame) -> pd.DataFrame:
@@ -146,46 +141,6 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     return headlines[ARTICLE].join(table.set_index("text_id")).sort_values(ARTICLE, kind="stable")
 
 
-def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
-    """Classify the answers that name a group again, with each group of its list in its place.
-
-    Parameters
-    ----------
-    answers
-        The table of `answered`, whose own texts are not classified again.
-    lexicon
-        The expanded terms of the study's biases.
-
-    Returns
-    -------
-    Series
-        By the index of `answers`, the swap effect of the verdict (`substitution.score_texts`): 1
-        where the answer is called a refusal, less the share of groups with which it is; NaN
-        everywhere where refusals are recorded.
-
-    Examples
-    --------
-    >>> from nbbias.text import lexicons
-    >>> answers = pd.DataFrame({"text": ["She won.", "I can't write that."], "reason": "read",
-    ...                         "refused": [False, True]})
-    >>> swap_effects(answers, lexicon=lexicons.expand(lexicons.load("gender"))).tolist()
-    [0.0, 0.0]
-    """
-    if _instrument(answers) == RECORDED:
-        return pd.Series(np.nan, index=answers.index)
-    texts = answers["text"].reset_index(drop=True)
-    verdicts = answers["refused"].astype("Float64").astype(float)
-    verdict_of = dict(zip(texts, verdicts, strict=True))
-
-    def classify(versions: pd.Series) -> pd.Series:
-        new = versions[~versions.isin([*verdict_of])]
-        verdict_of.update(zip(new, refusals.detect(new)["refused"], strict=True))
-        return versions.map(verdict_of).astype(float)
-
-    effects = substitution.score_texts(texts, lexicon=lexicon, scores={"swap": classify})
-    return effects["swap"].set_axis(answers.index)
-
-
 def rates(
     answers: pd.DataFrame,
     *,
@@ -199,8 +154,7 @@ def rates(
     Parameters
     ----------
     answers
-        The table of `answered`, of one or more prompts; with a column `swap` (`swap_effects`),
-        detected rates are also decomposed.
+        The table of `answered`, of one or more prompts.
     headlines
         The table of `headline_groups`, for the rates by whom a headline names.
     neutral, biased
@@ -232,17 +186,11 @@ def rates(
         it had not seen (`stats.correct_share`,
         `stats.correct_difference`); the interval of a rate holds the worst case, too
         (`stats.worst_case`). Both prompts have the same errors, so a test of the uncorrected rates
-        is one of the corrected, too, if the detector errs alike on both. With `swap`, rates of a
-        prompt and changes have two more rows, which add up to them: ``…_swapped``, each answer
-        counting as the share of groups, one after the other in its place, with which it is called a
-        refusal, and ``…_instrument``, what the detector adds by whom answers name: its scorer bias
-        (`stats.scorer_bias`). Articles whose answers have words without counterparts are lost in
-        both.
+        is one of the corrected, too, if the detector errs alike on both.
     """
     instrument = _instrument(answers)
     detected = instrument != RECORDED
-    errors = stats.estimate_error_rates(refusals.unseen()) if detected else None
-    how = _How(confidence, errors, decomposed=detected and "swap" in answers)
+    how = _How(confidence, stats.estimate_error_rates(refusals.unseen()) if detected else None)
     units = _by_article(answers)
     rows: list[Row] = []
     by_prompt: dict[tuple[str, str], dict[str, stats.Estimate]] = {}
@@ -257,8 +205,7 @@ def rates(
             labelled = _labelled(here, confidence)
             if source == EVERY:
                 by_prompt[model, prompt] = labelled
-            parts_of = _decompose("refusal_rate", part["rate"], part["swap"], how)
-            rows += [key | row for row in (*_rate(part, how, labelled), *parts_of)]
+            rows += [key | row for row in _rate(part, how, labelled)]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         sides = [by_prompt.get((model, side), {}) for side in (biased, neutral)]
@@ -275,11 +222,10 @@ def rates(
 
 
 class _How(NamedTuple):
-    """How rates are estimated: the level, the detector's errors, and whether by its bias, too."""
+    """How rates are estimated: the level, and the detector's errors."""
 
     confidence: float
     errors: stats.ErrorRates | None
-    decomposed: bool
 
 
 def _instrument(answers: pd.DataFrame) -> str:
@@ -288,14 +234,11 @@ def _instrument(answers: pd.DataFrame) -> str:
 
 
 def _by_article(answers: pd.DataFrame) -> pd.DataFrame:
-    """Average each article's verdicts, and their swap effects where these are known."""
+    """Average each article's verdicts."""
     keys = [*ARTICLE, "model", "prompt"]
-    rate = answers["refused"].astype("Float64").astype(float)
-    table = answers[keys].assign(rate=rate, swap=answers.get("swap", np.nan))
-    means = {"rate": ("rate", "mean"), "answers": ("rate", "count"), "swap": ("swap", "mean")}
+    table = answers[keys].assign(rate=answers["refused"].astype("Float64").astype(float))
+    means = {"rate": ("rate", "mean"), "answers": ("rate", "count")}
     table = table.groupby(keys, sort=False).agg(**means).reset_index()
-    # Several lists add up: a swapped rate stays within 0 and 1.
-    table["swap"] = table["swap"].clip(table["rate"] - 1, table["rate"])
     unit = table["source"].astype(str) + " / " + table["article_id"].astype(str)
     return table.set_index(unit.rename("unit"))
 
@@ -312,22 +255,6 @@ def _mean_change(values: pd.Series, confidence: float) -> stats.Estimate:
     result = stats.one_sample(values, confidence=confidence).replace(test="paired t", null=0.0)
     no_spread = not np.isfinite(result.p_value)  # which is no certainty
     return result.replace(ci_low=np.nan, ci_high=np.nan) if no_spread else result
-
-
-def _decompose(statistic: str, values: pd.Series, swap: pd.Series, how: _How) -> list[Row]:
-    """Return the parts of a rate or its change: raw = swapped + scorer bias."""
-    if not how.decomposed:
-        return []
-    parts = stats.decompose(values, swap)
-    mean = _share if statistic == "refusal_rate" else _mean_change
-    swapped = mean(parts[stats.CORRECTED], how.confidence)
-    added = parts[stats.SCORER_BIAS]
-    bias = stats.scorer_bias(added, units="articles", confidence=how.confidence)
-    if not bias.n:  # no counterparts, or no answers in the first place
-        why = bias.reason if values.notna().any() else swapped.reason
-        swapped, bias = (part.replace(reason=why) for part in (swapped, bias))
-    rows = {SWAPPED: swapped, stats.SCORER_BIAS: bias}
-    return [{"statistic": statistic + end} | part.row() for end, part in rows.items()]
 
 
 def _labelled(answers: pd.DataFrame, confidence: float) -> dict[str, stats.Estimate]:
@@ -388,15 +315,13 @@ def _rate(
 
 
 def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[Row]:
-    """Return what the biased prompt changes in a model's rate, corrected and decomposed, too."""
+    """Return what the biased prompt changes in a model's rate, corrected, too."""
     neutral, biased = prompts
-    columns = pd.MultiIndex.from_product([["rate", "swap"], [biased, neutral]])
-    wide = subset.pivot(columns="prompt", values=["rate", "swap"]).reindex(columns=columns)
-    change, swap = (wide[name, biased] - wide[name, neutral] for name in ("rate", "swap"))
-    both = wide["rate"].dropna()
+    wide = subset.pivot(columns="prompt", values="rate").reindex(columns=[biased, neutral])
+    change, both = wide[biased] - wide[neutral], wide.dropna()
     result = _mean_change(change, how.confidence)
     if len(both) and both.isin([0, 1]).all(axis=None):
-        sides = (wide["rate", prompt] for prompt in (biased, neutral))
+        sides = wide[biased], wide[neutral]
         result = stats.paired_shares(*sides, confidence=how.confidence).replace(null=0.0)
     rows = [{"statistic": "refusal_rate_change", "values": change} | result.row()]
     if how.errors is not None:
@@ -405,7 +330,6 @@ def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[
         corrected = stats.correct_difference(result, shares=shares, **options)
         corrected = corrected.replace(n=result.n, n_lost=result.n_lost, null=0.0)
         rows.append({"statistic": "refusal_rate_change_corrected"} | corrected.row())
-    rows += _decompose("refusal_rate_change", change, swap, how)
     missing = [p for p in prompts if p not in set(subset["prompt"])]
     why = {"reason": f"no answers to the prompt {' and '.join(missing)}"} if missing else {}
     return [row | why for row in rows]

@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias import news, reading, refusals as refusal_detector
-from nbbias.biased_prompts.corpus import NOBODY
+from nbbias.biased_prompts.corpus import NOBODY, wording
 from nbbias.biased_prompts.refusing import ARTICLE, RECORDED, REFUSED
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
@@ -157,6 +157,34 @@ def answered(pairs: pd.DataFrame) -> str:
     return _render("answered", each=[*refused.itertuples()], measured=pairs["lost"].isna().sum())
 
 
+def shortest_refusal(
+    answers: pd.DataFrame, originals: pd.DataFrame, *, prompts: Mapping[str, str]
+) -> pd.DataFrame:
+    """Return the shortest refusal: what was asked, the answer, and how it was classified.
+
+    Returns
+    -------
+    DataFrame
+        A row for `reading.markup.quotes`; none where nothing was refused.
+    """
+    refused = answers[answers["refused"].eq(True)]
+    if refused.empty:
+        return refused
+    row = refused.loc[refused["text"].str.len().idxmin()].to_dict()
+    article = originals[(originals[ARTICLE] == [row[key] for key in ARTICLE]).all(axis=1)]
+    headline = article.get("headline", pd.Series(["{headline}"])).iloc[0]
+    asked = wording(**prompts).set_index("prompt")["wording"][row["prompt"]]
+    asked = asked.replace("{headline}", str(headline))
+    told = prose.render_plain(
+        "biased_prompts.classified",
+        score=row.get("score"),
+        model=row["model"],
+        prompt=row["prompt"],
+    )
+    head = f"{row['model']} was asked: {asked}"
+    return pd.DataFrame([{"head": head, "text": row["text"], "told": told, "folded": ""}])
+
+
 def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
     """Say how many answers to other prompts are left out, and under which names."""
     others = generations.loc[~generations["prompt"].isin(answers["prompt"]), "prompt"]
@@ -246,19 +274,6 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
         text = Markup(_differences(part, _render("under", prompt=neutral), declared=declared))
         shown = bias if several else ""
         sentences.append(_render("effect", measure=measure, bias=shown, text=text))
-    return sentences
-
-
-def prejudice(estimates: pd.DataFrame) -> list[str]:
-    """Say where the paper's share of prejudice differs, as two samples and paired by article."""
-    sentences = []
-    for test, end in {"two samples": "", "paired": "_paired"}.items():
-        rows = estimates[estimates["statistic"] == f"prejudice_share_change{end}"]
-        rows = news.claims.first_instrument(rows)
-        rows = rows[rows["measure"].isin(rows["measure"].head(1))]
-        none, untested = (_render(of, of=test) for of in ("unchanged", "untested"))
-        text = phrases.heading(rows, what="", none=none, untested=untested, most=9)
-        sentences.append(_render("effect", measure=test, bias="", text=Markup(f"{text}.")))
     return sentences
 
 

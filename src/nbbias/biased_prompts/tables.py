@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from nbbias import news, refusals
-from nbbias.biased_prompts.corpus import NOBODY
-from nbbias.biased_prompts.refusing import DISPUTED, TWO_PHASE
+from nbbias.biased_prompts.compare import read_published
+from nbbias.biased_prompts.corpus import EVERY, NOBODY
+from nbbias.biased_prompts.refusing import DISPUTED, STUDY, TWO_PHASE
 from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["model", "group", "bias", "source", "prompt"]
@@ -16,37 +18,57 @@ _KEYS = ["model", "group", "bias", "source", "prompt"]
 #: Of each table of estimates, its statistics.
 STATISTICS = {
     "refusals": [f"refusal_rate{end}" for end in (TWO_PHASE, DISPUTED)],
-    "detector_bias": ["refusal_rate_change_instrument"],
     "by_headline": ["refusal_difference", "refusal_difference_between"],
     "prejudice": ["prejudice_share", "prejudice_share_change", "prejudice_share_change_paired"],
 }
 
 
-def of(estimates: pd.DataFrame, name: str) -> Table:
-    """Return some estimates as a table for readers: one of `STATISTICS`.
+#: Whose values are compared; of the paper's models ChatGPT alone refused.
+_WHOSE = ("this run", "published, six other models", "published, ChatGPT")
+
+
+def refusals_from_labels(estimates: pd.DataFrame) -> Table:
+    """Return refusal rates that are estimated from people's labels, as a table for readers."""
+    options: dict[str, Any] = {"statistics": STATISTICS["refusals"], "gap": ""}
+    return readable(estimates, _KEYS, words=(STUDY, "refusals"), **options)
+
+
+def by_headline(estimates: pd.DataFrame) -> Table:
+    """Return refusal rates compared by whom headlines name, as a table for readers.
+
+    Models that refused none of the headlines, or all, are left out.
 
     Examples
     --------
     >>> from nbbias import tables
     >>> row = {"model": "m", "statistic": "refusal_difference", "estimate": 0.5, "p_least": 0.01}
-    >>> found = tables.estimates([row, row | {"model": "n"}], study="biased_prompts")
-    >>> of(found, "by_headline").rows["model"].tolist()
-    ['m', 'n']
+    >>> found = tables.estimates([row], study="biased_prompts")
+    >>> by_headline(found.assign(group="female", prompt="biased")).rows["model"].tolist()
+    ['m']
     """
-    settings: dict[str, Any] = {"words": ("biased_prompts", name), "gap": ""}
-    if name == "detector_bias":  # where the group named affects it
-        estimates = estimates[estimates["ci_low"] < estimates["ci_high"]]
-    if name == "by_headline":  # without models that refused none, or all
-        estimates = estimates[estimates["p_least"] < 0.999]
-        one = ~estimates["statistic"].str.endswith("between")
-        whose = estimates["group"].mask(one, estimates["group"] + f" \N{MINUS SIGN} {NOBODY}")
-        estimates = estimates.assign(group=whose)
-    table = readable(estimates, _KEYS, statistics=STATISTICS[name], **settings)
+    rows = estimates[estimates["statistic"].isin(STATISTICS["by_headline"])]
+    rows = rows[rows["p_least"] < 0.999]
+    one = ~rows["statistic"].str.endswith("between")
+    whose = rows["group"].mask(one, rows["group"] + f" \N{MINUS SIGN} {NOBODY}")
+    rates = estimates[estimates["statistic"] == "refusal_rate"]
+    keys = ["model", "prompt", "bias", "source"]
+    rate_of = rates.set_index([*keys, "group"])["estimate"].to_dict()
+    cells = rows[keys].itertuples(index=False, name=None)
+    kinds = whose.astype(object).str.split(" \N{MINUS SIGN} ")
+    shares = (
+        [rate_of.get((*key, of), np.nan) for of in two]
+        for key, two in zip(cells, kinds, strict=True)
+    )
+    refused = [" and ".join(f"{share:.1%}" for share in two) for two in shares]
+    rows = rows.assign(group=whose, dimension=refused)
+    table = readable(
+        rows, ["model", "group", "dimension", *_KEYS[2:]], words=(STUDY, "by_headline"), gap=""
+    )
     return table._replace(rows=table.rows.drop(columns="statistic", errors="ignore"))
 
 
-def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
-    """Return rates from labels (``"refusals"``), or shares of ``"prejudice"`` with tests.
+def prejudice(estimates: pd.DataFrame) -> Table:
+    """Return shares of prejudice under both prompts side by side, with the tests of their change.
 
     A cell holds estimate, interval, and p or N.
 
@@ -56,26 +78,72 @@ def side_by_side(estimates: pd.DataFrame, name: str) -> Table:
     >>> row = {"model": "m", "statistic": "prejudice_share", "estimate": 0.5, "n": 9}
     >>> row |= {"measure": "word", "bias": "gender", "instrument": "word list"}
     >>> rows = [row | {"prompt": prompt} for prompt in ("neutral", "biased")]
-    >>> table = side_by_side(tables.estimates(rows, study="biased_prompts"), "prejudice")
-    >>> table.rows["biased"].tolist()
+    >>> prejudice(tables.estimates(rows, study="biased_prompts")).rows["biased"].tolist()
     ['50.0% (no interval); N = 9']
     """
-    rows = estimates[estimates["statistic"].isin(STATISTICS[name])]
-    column = rows["statistic"]
-    if name != "refusals":
-        rows = news.claims.first_instrument(rows)
-        column = rows["statistic"].where(rows["test"].notna(), rows["prompt"])
+    rows = estimates[estimates["statistic"].isin(STATISTICS["prejudice"])]
+    rows = news.claims.first_instrument(rows)
     cells = []
     for row in rows.to_dict("records"):
         tested = pd.notna(row["p_adjusted"])
         last = prose.p_value(row) if tested else f"N = {row['n']:,.0f}"
         cells.append(f"{tables.estimate_cell(names.scaled(row, decimals=3))}; {last}")
-    keys = _KEYS if name == "refusals" else ["measure", *_KEYS[:-1]]
-    varies = {key: rows[key].nunique(dropna=key != "group") > 1 for key in keys}
-    keys = [key for key in keys if varies[key] or key in ("model", "prompt")]
+    keys = ["measure", *_KEYS[:-1]]
+    keys = [key for key in keys if rows[key].nunique(dropna=key != "group") > 1 or key == "model"]
+    column = rows["statistic"].where(rows["test"].notna(), rows["prompt"])
     wide = rows.assign(column=column, cell=cells).set_index([*keys, "column"])["cell"]
     wide = wide.unstack("column", sort=False).rename_axis(columns=None).reset_index()
-    return caption(rows, study="biased_prompts", name=name)._replace(rows=wide)
+    return caption(rows, study=STUDY, name="prejudice")._replace(rows=wide)
+
+
+def published(estimates: pd.DataFrame, *, biased: str) -> pd.DataFrame:
+    """Compare refusals, and changes between the prompts, with what the paper prints.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES; of women alone, as in the paper, by the first instrument of each measure.
+    biased
+        The name of the biased prompt.
+
+    Returns
+    -------
+    DataFrame
+        By `statistic` and `measure` the range over models of `this run`, and of the paper's six
+        models that refused nothing, and the value of the one that refused (`ChatGPT`).
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"statistic": "prejudice_share_change", "measure": "word", "bias": "gender",
+    ...        "group": "female", "instrument": "word list", "estimate": 0.125}
+    >>> published(tables.estimates([row], study="biased_prompts"), biased="b").iloc[0].tolist()
+    ['prejudice_share_change', 'word', '12.5 pp', '−7.4 to 2.0 pp', '7.0 pp']
+    """
+    rates = estimates[estimates["statistic"].eq("refusal_rate") & estimates["prompt"].eq(biased)]
+    rates = rates[rates["group"].isna() & rates["source"].eq(EVERY)]
+    women = estimates[estimates["bias"].eq("gender") & estimates["group"].eq("female")]
+    paper = read_published()
+    change = paper["delta_vs_neutral"].notna()
+    paper["statistic"] = paper["statistic"].mask(change, paper["statistic"] + "_change")
+    paper["estimate"] = paper["delta_vs_neutral"].where(change, paper["value"])
+    paper["measure"] = paper["measure"].fillna("refusal")
+    whose = np.where(paper["model"] == "ChatGPT", _WHOSE[2], _WHOSE[1])
+    ours = pd.concat([rates, news.claims.first_instrument(women)]).assign(whose=_WHOSE[0])
+    keys = ["statistic", "measure"]
+    both = pd.concat([ours.merge(paper[keys].drop_duplicates()), paper.assign(whose=whose)])
+    both = both[both["measure"].isin(ours["measure"])]
+    ends = both.groupby([*keys, "whose"], sort=False)["estimate"].agg(["min", "max"])
+    ends = ends.dropna().add_prefix("estimate_").reset_index().assign(study=STUDY)
+    cells = []
+    for row in map(names.scaled, ends.to_dict("records")):
+        texts = [
+            prose.number(row[f"estimate_{end}"], decimals=row["decimals"]) for end in ("min", "max")
+        ]
+        cells.append(" to ".join(dict.fromkeys(texts)) + row["short"])
+    wide = ends.assign(cell=cells).pivot(index=keys, columns="whose", values="cell")
+    wide = wide.reindex(columns=[of for of in _WHOSE if of in wide])
+    return wide.rename_axis(columns=None).reset_index()
 
 
 def held_out() -> pd.DataFrame:

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.news import corpus, sample, words
-from nbbias.news.explore import example
+from nbbias.news import corpus, sample, shares, words
+from nbbias.news.explore import example, pairs
 from nbbias.news.explore.pairs import Corpus
-from tests.build import GENDER, word_estimates
+from tests.build import GENDER
 
 FOCUS = {"gender": "female"}
 
@@ -24,25 +24,25 @@ def read() -> corpus.Read:
 
 
 @pytest.fixture(scope="module")
-def scores(read: corpus.Read) -> pd.DataFrame:
-    return words.pair_scores(read)
+def found(read: corpus.Read) -> tables.Estimated:
+    settings = {"lexicon": GENDER, "inference": stats.InferenceSettings(n_permutations=100)}
+    return shares.estimate(words.pair_scores(read), pooling=words.pooling, **settings)
 
 
-@pytest.fixture(scope="module")
-def declared(scores: pd.DataFrame) -> pd.DataFrame:
-    inference = stats.InferenceSettings(n_permutations=100)
-    found = word_estimates(scores, lexicon=GENDER, inference=inference)
-    return found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
+def declared(found: tables.Estimated) -> pd.DataFrame:
+    rows = found.estimates.query("statistic == 'share_difference' and group == 'female'")
+    return rows.assign(p_adjusted=np.where(rows["model"] == "fewer-women", 0.001, 1.0))
+
+
+def shown(found: tables.Estimated, read: corpus.Read) -> str:
+    made = example.example(Corpus(found.units, read), declared=declared(found), focus=FOCUS)
+    return re.sub(r"<style>.*?</style>", "", str(made and made.data), flags=re.DOTALL)
 
 
 def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
-    read: corpus.Read, scores: pd.DataFrame, declared: pd.DataFrame
+    read: corpus.Read, found: tables.Estimated
 ) -> None:
-    p = np.where(declared["model"] == "fewer-women", 0.001, 1.0)
-    rows = declared.assign(p_adjusted=p)
-    made = example.example(Corpus([scores], read), declared=rows, focus=FOCUS)
-    assert made is not None
-    html = re.sub(r"<style>.*?</style>", "", str(made.data), flags=re.DOTALL)
+    html = shown(found, read)
     assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
     assert (
         "share of gendered words: −" in html and "percentage points, generated minus human" in html
@@ -51,35 +51,38 @@ def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
 
 
 def test_two_answers_differ_by_what_the_prompt_changes(
-    read: corpus.Read, scores: pd.DataFrame, declared: pd.DataFrame
+    read: corpus.Read, found: tables.Estimated
 ) -> None:
     asked = {"even": "neutral", "fewer-women": "biased"}
-    rows = declared.assign(statistic="share_difference_change", model="m", p_adjusted=0.001)
+    units = found.units.query("statistic == 'share_difference' and group == 'female'")
+    wide = units.pivot(index="unit", columns="model", values="value")
+    change = (wide["fewer-women"] - wide["even"]).rename("value").reset_index()
+    key = units.iloc[0][["source", *pairs.CLAIM]].to_dict()
+    key |= {"statistic": "share_difference_change", "model": "m", "prompt": "biased − neutral"}
+    key |= {"study": "biased_prompts"}
+    rows = pd.DataFrame([key | {"p_adjusted": 0.001, "confidence": 0.95, "reason": None}])
+    table = read.pairs.assign(prompt=read.pairs["model"].map(asked), model="m")
+    both = Corpus(change.assign(**key), read._replace(pairs=table))
     prompts = {name: name for name in asked.values()}
-    table = scores.assign(prompt=scores["model"].map(asked), model="m")
-    made = example.answers(Corpus([table], read), declared=rows, prompts=prompts)
-    shown = re.search(
-        r"words: −([\d.]+) percentage points, biased minus neutral", str(made and made.data)
-    )
-    wide = table.pivot(index="article_id", columns="prompt", values="difference_female")
-    most = 100 * (wide["neutral"] - wide["biased"]).nlargest(5)
-    assert shown and float(shown[1]) in most.round(1).tolist()
+    made = example.answers(both, declared=rows, prompts=prompts)
+    size = re.search(r"−([\d.]+) percentage points, biased minus neutral", str(made and made.data))
+    most = -100 * change["value"].nsmallest(5)
+    assert size and float(size[1]) in most.round(1).tolist()
 
 
 def test_texts_that_nobody_scored_are_closed_unless_they_are_simulated(
-    read: corpus.Read, scores: pd.DataFrame, declared: pd.DataFrame
+    read: corpus.Read, found: tables.Estimated
 ) -> None:
     real = read._replace(pairs=read.pairs.assign(source="CNN"))
-    scores, rows = (one.assign(source="CNN") for one in (scores, declared))
-    made = example.example(Corpus([scores], real), declared=rows, focus=FOCUS)
-    assert made is not None and "<details><summary>Two texts that may hold" in made.data
+    cnn = tables.Estimated(*(table.assign(source="CNN") for table in found))
+    assert "<details><summary>Two texts that may hold" in shown(cnn, real)
 
 
 def test_without_a_pair_that_counts_there_is_no_example(
-    read: corpus.Read, scores: pd.DataFrame
+    read: corpus.Read, found: tables.Estimated
 ) -> None:
     nothing = tables.estimates([], study="news_bias")
-    none = Corpus([scores.iloc[:0]], read)
+    none = Corpus(found.units.iloc[:0], read)
     assert example.example(none, declared=nothing, focus=FOCUS) is None
     prompts = {"neutral": "neutral", "biased": "biased"}
     assert example.answers(none, declared=nothing, prompts=prompts) is None

@@ -60,7 +60,7 @@ def show(kind: str, study: dict[str, Any]) -> str:
     if kind == "lexicon":
         changes = lexicon.without_each_term(study["scores"], study["read"])
         return lexicon.lexicon(study["read"], changes).data
-    seen = pairs.Corpus([study["scores"], study["tone"]], study["read"], study["scored"])
+    seen = pairs.Corpus(study["units"], study["read"], study["scored"])
     nothing = tables.estimates([], study="news_bias")
     return example.example(seen, declared=nothing, focus={"gender": "female"}).data
 
@@ -71,7 +71,7 @@ def explore(kind: str, study: dict[str, Any]) -> None:
     elif kind == "lexicon":
         lexicon.edit(study["read"], words_of)
     else:
-        seen = pairs.Corpus([study["scores"], study["tone"]], study["read"], study["scored"])
+        seen = pairs.Corpus(study["units"], study["read"], study["scored"])
         pairs.choose(seen, focus={"gender": "female"})
 
 

@@ -1,17 +1,14 @@
-"""The differences of pairs have the estimate as their mean, at every level."""
+"""The differences of pairs have the estimate as their mean."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from nbbias import stats
-from nbbias.news import corpus, fits, sample, scoring, tone, topics, words
+from nbbias.news import corpus, sample, scoring, tone
+from nbbias.news.corpus import CELL
 from nbbias.news.explore import pairs
-from nbbias.text import annotate
-from tests.build import GENDER, topic_estimates, word_estimates
-
-CELL = ["source", "model", "prompt"]
-INFERENCE = stats.InferenceSettings(n_permutations=100)
+from tests.build import GENDER
 
 
 @pytest.fixture(scope="module")
@@ -26,49 +23,17 @@ def read() -> corpus.Read:
     return corpus.annotate(both, lexicon=GENDER)
 
 
-def is_mean(table: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> None:
-    rows = estimates[(estimates["statistic"] == statistic) & (estimates["group"] == "female")]
-    expected = rows.set_index(CELL)["estimate"]
-    total = table.groupby(CELL)["difference"].mean()
-    assert len(expected) == 2 and not table.duplicated([*CELL, "article_id"]).any()
-    np.testing.assert_allclose(total[expected.index], expected, atol=1e-12)
-
-
-def test_words_and_tone_are_means_with_repeated_answers_pooled(read: corpus.Read) -> None:
-    scores = words.pair_scores(read)
-    estimates = word_estimates(scores, lexicon=GENDER, inference=INFERENCE)
-    is_mean(pairs.differences(scores, group="female"), estimates, "share_difference")
+def test_differences_are_means_with_repeated_answers_pooled(read: corpus.Read) -> None:
     scored = scoring.score(read, scorers=["textblob", "vader"], toxicity_scorer="offline")
-    scores = tone.pair_scores(read, scored)
-    estimates = tone.estimates(scores, read, scored, inference=INFERENCE).estimates
-    claims = pairs.list_claims([scores])
+    found = tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=100))
+    claims = pairs.list_claims(found.units)
     assert set(claims["instrument"]) == set(scored.measured["instrument"])
-    for claim in claims[claims["group"] == "female"].to_dict("records"):
-        rows = estimates[estimates["instrument"] == claim["instrument"]]
-        is_mean(pairs.differences_of([scores], claim), rows, "mean_difference")
-
-
-def test_topics_are_means_over_fits(read: corpus.Read) -> None:
-    how = fits.Fitting(4, [1, 2], threshold=0.5)
-    scores = topics.pair_scores(read, fits.fit(read, annotate.lemmatize(read.texts), how))
-    estimates = topic_estimates(scores, lexicon=GENDER, inference=INFERENCE)
-    is_mean(pairs.differences(scores, group="female"), estimates, "share_difference")
-
-
-def scores_of(*differences: float) -> pd.DataFrame:
-    n = len(differences)
-    table = pd.DataFrame({"article_id": [str(i) for i in range(n)], "pair_id": range(n)})
-    table = table.assign(source="s", model="m", prompt="p", sample=1, measure="sentiment")
-    reason = pd.Series([None] * n, dtype="str")
-    return table.assign(bias="b", instrument="x", difference_female=differences, reason=reason)
-
-
-def test_pairs_that_do_not_count_have_no_difference() -> None:
-    table = pairs.differences(scores_of(0.2, -0.4, np.nan, 0.6), group="female")
-    assert table["article_id"].tolist() == ["0", "1", "3"]
-    np.testing.assert_allclose(table["difference"], [0.2, -0.4, 0.6])
-    assert pairs.differences(scores_of(np.nan), group="female").empty
-    assert pairs.list_claims([scores_of(np.nan)]).empty
+    estimates = found.estimates.set_index([*pairs.CLAIM, *CELL])["estimate"]
+    for claim in claims.to_dict("records"):
+        table = pairs.differences(found.units, claim)
+        assert not table.duplicated([*CELL, "article_id"]).any()
+        means = table.groupby(CELL)["difference"].mean()
+        np.testing.assert_allclose(means, estimates[tuple(claim.values())][means.index], atol=1e-12)
 
 
 def test_a_sentence_carries_the_score_of_the_claims_own_instrument(read: corpus.Read) -> None:
@@ -78,7 +43,7 @@ def test_a_sentence_carries_the_score_of_the_claims_own_instrument(read: corpus.
     scored = distinct.assign(**values)
     kinds = ["sentiment", "sentiment", "toxicity"]
     measured = pd.DataFrame({"column": [*values], "measure": kinds, "instrument": [*values]})
-    seen = pairs.Corpus([], read, scoring.Scored(scored, measured))
+    seen = pairs.Corpus(pd.DataFrame(), read, scoring.Scored(scored, measured))
     labels = measured.set_index("column")["instrument"]
     text = [read.texts.index[0]]
     for column, measure in (

@@ -39,12 +39,12 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
     Parameters
     ----------
     corpus
-        Scores of one level or several, and what they were made from.
-    focus
-        The group of a bias that leads; the first where none is named.
+        UNITS, and what they were made from.
     declared
         What leads the page: of the first significant claim that pairs add up to, the model of its
         first row; where nothing is significant, all models.
+    focus
+        The group of a bias that leads; the first where none is named.
 
     Returns
     -------
@@ -52,22 +52,15 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
         Closed where a sentence is called toxic, or where none was scored; None where no pair
         counts.
     """
-    listed = pairs.list_claims(corpus.scores)
+    listed = pairs.list_claims(corpus.units)
     if listed.empty:
         return None
-    row, claim = _significant(listed, declared) or (None, pairs.leading(listed, focus))
-    table = pairs.differences_of(corpus.scores, claim)
-    if row is not None:
-        table = table[(table[CELL] == [row[key] for key in CELL]).all(axis=1)]
-    if table.empty:
-        return None
-    ids = corpus.read.pairs.set_index("pair_id")[["original_id", "generated_id"]]
-    table = table.join(ids, on="pair_id")
-    mean = table["difference"].mean() if row is None else row["estimate"]
+    claim = _significant(sentences.leading_parts(declared)) or pairs.leading(listed, focus)
+    keys, usable = [*CELL, "article_id"], corpus.read.pairs[corpus.read.pairs["lost"].isna()]
+    texts = usable.drop_duplicates(keys)
+    table = pairs.differences(corpus.units, claim).merge(texts, on=keys)
     sides = {"original_id": "Human", "generated_id": None}
-    statistic = "mean_difference" if claim["measure"] in {"sentiment", "toxicity"} else ""
-    claim = claim | {"study": "news_bias", "statistic": statistic or "share_difference"}
-    return _show(corpus, claim, table, sides, sign=mean, of="generated minus human")
+    return _show(corpus, claim, table, sides, of="generated minus human")
 
 
 def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str]) -> HTML | None:
@@ -76,7 +69,7 @@ def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str
     Parameters
     ----------
     corpus
-        Scores of words of a study of two prompts, and what they were made from.
+        UNITS of a study of two prompts, and what they were made from.
     declared
         What leads the page: the model is that of the first significant effect on a group's share of
         the words.
@@ -88,25 +81,17 @@ def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str
     HTML or None
         As of `example`; None where no effect on words is significant.
     """
-    rows = reading.significance.significant(declared)
-    rows = rows[(rows["measure"] == "word") & (rows["statistic"] == "share_difference_change")]
-    if rows.empty:
+    claim = _significant([declared[declared["measure"] == "word"]])
+    if claim is None:
         return None
-    row = rows.iloc[0].to_dict()
-    keys = ["source", "model", "bias", "instrument"]
-    (table,) = corpus.scores
-    table = table[(table[keys] == [row[key] for key in keys]).all(axis=1)]
-    table = table[table["reason"].isna()].drop_duplicates(["article_id", "prompt"])
-    table = table.merge(corpus.read.pairs[["pair_id", "generated_id"]], on="pair_id")
-    value = f"difference_{row['group']}"
-    wide = table.pivot(index="article_id", columns="prompt", values=[value, "generated_id"])
-    neutral, biased = prompts["neutral"], prompts["biased"]
-    change = wide[value, biased] - wide[value, neutral]
-    both = wide["generated_id"].assign(difference=change).dropna()
-    sides = {name: f"{row['model']}, {name} prompt" for name in (neutral, biased)}
-    claim = {key: str(row[key]) for key in ("measure", "bias", "instrument", "group")}
-    claim |= {"study": "biased_prompts", "statistic": row["statistic"]}
-    return _show(corpus, claim, both, sides, sign=row["estimate"], of="biased minus neutral")
+    keys = ["source", "model", "article_id"]
+    usable = corpus.read.pairs[corpus.read.pairs["lost"].isna()]
+    usable = usable.drop_duplicates([*keys, "prompt"])
+    wide = usable.pivot(index=keys, columns="prompt", values="generated_id").reset_index()
+    table = pairs.differences(corpus.units, claim).merge(wide, on=keys)
+    both = [prompts["neutral"], prompts["biased"]]
+    sides = {name: f"{claim['model']}, {name} prompt" for name in both}
+    return _show(corpus, claim, table, sides, of="biased minus neutral")
 
 
 def shortest(table: pd.DataFrame, *, sign: float) -> dict[str, Any]:
@@ -117,40 +102,43 @@ def shortest(table: pd.DataFrame, *, sign: float) -> dict[str, Any]:
     return most.loc[most["length"].idxmin()].to_dict()
 
 
-def _significant(
-    listed: pd.DataFrame, declared: pd.DataFrame
-) -> tuple[Mapping[str, Any], dict[str, str]] | None:
-    """Return the first significant row that pairs add up to, and what they add up to."""
-    keys = ["measure", "bias", "group"]
-    for part in sentences.leading_parts(declared):
-        for row in reading.significance.significant(part).head(1).to_dict("records"):
-            claims = listed[(listed[keys] == [row[key] for key in keys]).all(axis=1)]
-            if len(claims) and "difference" in str(row["statistic"]):
-                return row, dict(claims.iloc[0])
+def _significant(parts: Sequence[pd.DataFrame]) -> dict[str, Any] | None:
+    """Return the keys of the first significant row that pairs add up to."""
+    for part in parts:
+        rows = reading.significance.significant(part[part["statistic"].isin(pairs.STATISTICS)])
+        if len(rows):
+            return rows.iloc[0][[*CELL, *pairs.CLAIM]].to_dict()
     return None
 
 
 def _show(
     corpus: Corpus,
-    claim: Mapping[str, str],
+    claim: Mapping[str, Any],
     table: pd.DataFrame,
     sides: Mapping[str, str | None],
     *,
-    sign: float,
     of: str,
-) -> HTML:
-    """Show the texts of one row, named by its columns of texts."""
+) -> HTML | None:
+    """Show the texts of one row, named by its columns of texts; nothing without a row."""
+    if table.empty:
+        return None
     length = corpus.read.texts.str.len()
     lengths = sum(table[column].astype(int).map(length) for column in sides)
-    row = shortest(table.assign(length=lengths), sign=sign)
+    row = shortest(table.assign(length=lengths), sign=table["difference"].mean())
     texts = [(name or str(row["model"]), int(row[column])) for column, name in sides.items()]
     scored = corpus if claim["measure"] != "word" else corpus._replace(scored=None)
     body = pairs.sides(scored, claim, texts, cut=_CUT)
     if not _is_harmless(corpus, claim, [text for _, text in texts]):
         body = markup.fold("Two texts that may hold what harms", body)
-    quantity: dict[str, Any] = {**claim, "estimate": row["difference"], "null": 0.0}
+    quantity = {**claim, "estimate": row["difference"], "null": 0.0}
     name, size = names.measure(quantity), reading.phrases.signed(quantity)
     about = f"{reading.prose.capitalize(name)}: {size}, {of}"
+    if claim["measure"] == "word":
+        named = corpus.read.matches[corpus.read.matches["bias"] == claim["bias"]]
+        groups = [named.loc[named["text_id"] == text, "group"] for _, text in texts]
+        counts = [((in_text == claim["group"]).sum(), len(in_text)) for in_text in groups]
+        counted = zip([name for name, _ in texts], counts, strict=True)
+        about += f" ({reading.prose.render_plain('news.counted', counted=[*counted])})"
     legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
     return markup.framed(legend + body, title="", about=f"{about}. {_CHOSEN}")
 

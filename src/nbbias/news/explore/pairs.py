@@ -2,22 +2,21 @@
 
 >>> import pandas as pd
 >>> from nbbias import news
->>> key = {"source": "s", "model": "m", "prompt": "p", "measure": "sentiment", "reason": None}
->>> rows = [key | {"article_id": str(i), "pair_id": i, "difference_female": d}
-...         for i, d in enumerate([0.1, -0.3])]
->>> news.explore.pairs.differences(pd.DataFrame(rows), group="female")["difference"].tolist()
+>>> key = {"measure": "sentiment", "bias": "b", "instrument": "i", "statistic": "mean_difference"}
+>>> key |= {"source": "s", "model": "m", "prompt": "p", "group": "female"}
+>>> units = pd.DataFrame([key | {"unit": i, "value": d} for i, d in (("1", 0.1), ("2", -0.3))])
+>>> news.explore.pairs.differences(units, {"group": "female"})["difference"].tolist()
 [0.1, -0.3]
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from nbbias import reading
-from nbbias.news import claims, tone, topics, words
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
 from nbbias.news.explore.interactive import show_controls
 from nbbias.news.tone import Scored
@@ -25,71 +24,40 @@ from nbbias.reading import markup, names
 from nbbias.tables import escape
 from nbbias.text import lexicons
 
-#: What a table of scores is of; of several instruments each has its own estimate.
-CLAIM = ["measure", "bias", "instrument"]
+#: What differences are of; of several instruments each has its own estimate.
+CLAIM = ["study", "measure", "bias", "instrument", "statistic", "group"]
+
+#: The statistics whose values are differences of two texts.
+STATISTICS = ("share_difference", "difference_beyond_neutral", "mean_difference")
+STATISTICS += ("share_difference_change", "mean_difference_change")
 
 
 class Corpus(NamedTuple):
-    """What a reader looks into: the pairs' scores of some levels, their texts, their sentences."""
+    """What a reader looks into: UNITS of a study, its texts, and their sentences' scores."""
 
-    scores: Sequence[pd.DataFrame]
+    units: pd.DataFrame
     read: Read
     scored: Scored | None = None
 
 
-def leading(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
+def list_claims(units: pd.DataFrame) -> pd.DataFrame:
+    """List what can be traced to pairs, by `CLAIM`."""
+    rows = units[units["statistic"].isin(STATISTICS)]
+    return rows[CLAIM].drop_duplicates(ignore_index=True)
+
+
+def leading(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, Any]:
     """Return the claim of the first measure and bias, about the group in focus."""
-    first = listed[(listed[CLAIM] == listed.iloc[0][CLAIM]).all(axis=1)]
+    first = listed[(listed[CLAIM[:-1]] == listed.iloc[0][CLAIM[:-1]]).all(axis=1)]
     wanted = first[first["group"] == focus.get(first["bias"].iloc[0])]
     return dict((wanted if len(wanted) else first).iloc[0])
 
 
-# --- what an estimate is of ---------------------------------------------------------------------
-
-
-def list_claims(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """List what can be traced to pairs: `measure`, `bias`, `instrument`, `group`."""
-    rows = []
-    for table in scores:
-        for key, subset in table.groupby(CLAIM, sort=False):
-            columns = [c for c in subset if c.startswith("difference_") and subset[c].notna().any()]
-            rows += [(*key, column.removeprefix("difference_")) for column in columns]
-    return pd.DataFrame(rows, columns=[*CLAIM, "group"])
-
-
-def differences_of(scores: Sequence[pd.DataFrame], claim: Mapping[str, str]) -> pd.DataFrame:
-    """Return the differences behind one row of `list_claims`."""
-    chosen = ((table[CLAIM] == [claim[key] for key in CLAIM]).all(axis=1) for table in scores)
-    parts = [table[rows] for table, rows in zip(scores, chosen, strict=True) if rows.any()]
-    return differences(parts[0], group=claim["group"])
-
-
-def differences(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
-    """Return the signed differences of a group whose means the estimates are.
-
-    Parameters
-    ----------
-    scores
-        SCORES of one measure, bias and instrument.
-    group
-        The group whose difference is meant.
-
-    Returns
-    -------
-    DataFrame
-        By cell and `article_id`: `pair_id` (of repeated answers, which are one unit, the first) and
-        `difference` (answer minus original; mean over fits of topics). Pairs that do not count have
-        no row.
-    """
-    column = f"difference_{group}"
-    groups = [name.removeprefix("difference_") for name in scores if name.startswith("difference_")]
-    groups = [name for name in groups if scores[f"difference_{name}"].notna().any()]
-    pooling = {"word": words.pooling(groups), "document": topics.POOLING}
-    measure = scores["measure"].iloc[0] if len(scores) else ""
-    units = claims.per_article(scores, pooling.get(measure, tone.POOLING))
-    units = units[units[column].notna() & units["reason"].isna()]
-    of_articles = units.groupby([*CELL, "article_id"], sort=False)
-    return of_articles.agg(pair_id=("pair_id", "first"), difference=(column, "mean")).reset_index()
+def differences(units: pd.DataFrame, claim: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the values behind an estimate, by cell and `article_id`: `difference`."""
+    rows = units[(units[[*claim]] == pd.Series(claim)).all(axis=1)]
+    names = {"unit": "article_id", "value": "difference"}
+    return rows[[*CELL, *names]].rename(columns=names)
 
 
 # --- two texts --------------------------------------------------------------------------------
@@ -104,16 +72,16 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
     Parameters
     ----------
     corpus
-        Scores of one level or several, and what they were made from.
+        UNITS, and what they were made from.
     focus
         The group of a bias that leads; the first where none is named.
     """
-    listed = list_claims(corpus.scores)
+    listed = list_claims(corpus.units)
     if listed.empty:
         return
     keys = ["source", "article_id", "model"]
     usable = corpus.read.pairs[corpus.read.pairs["lost"].isna()]
-    order = differences_of(corpus.scores, leading(listed, focus))
+    order = differences(corpus.units, leading(listed, focus))
     order = order.sort_values("difference", key=abs, ascending=False, kind="stable")
     pairs = order[keys].drop_duplicates().head(_CHOICES).itertuples(index=False, name=None)
 
@@ -121,7 +89,7 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         if pair is None:
             return markup.note("Choose a pair. Its texts may hold what harms.")
         claim = listed.iloc[estimate].to_dict()
-        both = (differences_of(corpus.scores, claim), usable)
+        both = (differences(corpus.units, claim), usable)
         rows, pairs_of_article = (table[(table[keys] == list(pair)).all(axis=1)] for table in both)
         writers = pairs_of_article["model"] + ", " + pairs_of_article["prompt"]
         answers = zip(writers, pairs_of_article["generated_id"], strict=True)
@@ -131,7 +99,7 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         return legend + table + sides(corpus, claim, texts, cut=_CUT)
 
     named = listed.assign(group=listed["group"].map(names.people))
-    labels = named[["group", "measure", "instrument"]].agg(", ".join, axis=1)
+    labels = named[["group", "measure", "statistic", "instrument"]].agg(", ".join, axis=1)
     estimates = [(label, at) for at, label in enumerate(labels)]
     choices = [("none", None), *((", ".join(pair), pair) for pair in pairs)]
     show_controls(show, pair=choices, estimate=estimates)
