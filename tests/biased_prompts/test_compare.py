@@ -42,10 +42,10 @@ def compared(scores: pd.DataFrame, **options: Any) -> pd.DataFrame:
     return compare.compare([level_of(scores)], {"x": "a"}, **options).estimates
 
 
-def level_of(scores: pd.DataFrame, *chance: dict[str, Any]) -> news.Level:
+def level_of(scores: pd.DataFrame) -> news.Level:
     """Scores as a level, whose own estimates are not looked at."""
     nothing = tables.estimates([], study="biased_prompts")
-    return news.Level(scores, nothing, nothing, tables.chance(chance, study="biased_prompts"))
+    return news.Level(scores, nothing, nothing, tables.chance([], study="biased_prompts"))
 
 
 NEUTRAL = [-0.1, 0.2, -0.3, 0.0, 0.4, "blank answer"]
@@ -190,21 +190,6 @@ def test_the_family_is_all_rows_of_a_statistic() -> None:
     assert own["p_adjusted"].to_numpy() == pytest.approx(expected)
 
 
-def test_replicates_lead_where_there_are_any() -> None:
-    key = {"source": "s", "model": "m", "measure": "sentiment", "bias": "x", "group": "a"}
-    key |= {"instrument": "i", "prompt": "biased", "statistic": "prejudice_share"}
-    chance = [
-        key | {"reference": "permutation", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
-        key | {"reference": "replicate", "null": 0.45, "null_low": 0.4, "null_high": 0.5},
-    ]
-    level = level_of(scores_of(NEUTRAL, BIASED), *chance)
-    table = compare.compare([level], {"x": "a"}).estimates
-    found = row_of(table, "prejudice_share", prompt="biased")
-    assert (found["null"], found["null_low"], found["null_high"]) == (0.45, 0.4, 0.5)
-    assert found["excess"] == pytest.approx(1 - 0.45)
-    assert np.isnan(row_of(table, "prejudice_share", prompt="neutral")["null"])
-
-
 # --- printed figures --------------------------------------------------------------------------
 
 
@@ -250,9 +235,7 @@ def test_student_s_p_values_are_those_published() -> None:
     ("given", "told"),
     [
         ({"neutral_prompt": "biased"}, "is the neutral prompt already"),
-        ({"biased_promt": "x"}, "biased_promt"),
         ({"biases": ["gender", "race"]}, "focus: name the group of race"),
-        ({"biased_prompt": ""}, "at least 1 character"),
     ],
 )
 def test_faulty_parameters_are_refused(given: dict[str, Any], told: str) -> None:

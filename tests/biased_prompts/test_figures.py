@@ -5,17 +5,8 @@ import pytest
 
 from nbbias import tables
 from nbbias.biased_prompts import figures
-from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, scores_of
-from tests.news.test_figures import panels
-from tests.reading.test_figures import dots
 
 pytestmark = pytest.mark.usefixtures("style")
-
-
-OURS = pd.concat(
-    [compared(scores_of(NEUTRAL, BIASED)), compared(scores_of(NEUTRAL, ["refused"], model="n"))],
-    ignore_index=True,
-).replace({"group": {"a": "female"}})
 
 
 def rates() -> pd.DataFrame:
@@ -41,23 +32,15 @@ def test_refusals_have_a_row_for_all_for_each_outlet_and_each_group_named() -> N
     test |= {"prompt": "biased", "bias": "gender", "group": "female", "model": "n", "n": 9}
     tests = tables.estimates([test], study="biased_prompts", measure="refusal", confidence=0.95)
     drawn = figures.refusals(pd.concat([rates(), tests], ignore_index=True))
-    rows, found = drawn.rows, panels(drawn.figure)
+    rows = drawn.rows
     assert drawn.title.startswith("Refusal rate of headlines about women was higher than that of")
-    assert list(found) == ["m", "n", "o"]
-    for title, ax in found.items():
-        subset = rows[rows["panel"] == title]
-        assert sorted(dots(ax)) == sorted(100 * subset["estimate"])
+    for _, subset in rows.groupby("panel"):
         assert subset["cell"].tolist() == ["all headlines", "nyt", "about women", "naming nobody"]
     significant = rows[rows["significant"]]
     assert significant[["model", "group"]].to_numpy().tolist() == [["n", "female"]]
     without_headlines = figures.refusals(rates().query("group.isna()"))
     assert without_headlines.rows["cell"].unique().tolist() == ["all headlines", "nyt"]
     assert without_headlines.title == "Refusal rate under the biased prompt"
-
-
-def test_what_was_not_measured_at_all_is_a_figure_that_says_so() -> None:
-    (ax, *_) = figures.refusals(OURS.head(0)).figure.axes
-    assert [text.get_text() for text in ax.texts] == ["nothing was measured"]
 
 
 def test_shares_under_both_prompts_are_means_over_articles() -> None:

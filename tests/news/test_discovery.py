@@ -9,6 +9,7 @@ import statsmodels.api as sm
 
 from nbbias import news
 from nbbias.news import discovery
+from nbbias.reading.tables import show
 from tests.build import encode_as, random_vector
 from tests.hostile import SCRIPT
 
@@ -91,7 +92,6 @@ def test_a_planted_word_is_confirmed_and_one_in_all_sentences_is_not() -> None:
     said = news.corpus.distinct_sentences(read).loc[places]
     assert len(said) == discovery.SHOWN and said.str.contains("tearful").all()
     assert news.sentences.discovered(found).startswith("One of")
-    assert news.figures.discovered(found).rows["dimension"].tolist() == ["tearful"]
 
     both = corpus(originals, [text(rng, "tearful", "tearful") for _ in range(80)])
     assert not (estimated(both)[0]["p_adjusted"] < 0.05).any()
@@ -123,13 +123,12 @@ def test_without_articles_there_is_a_reason(originals: list[str], generated: lis
     rows, shown = estimated(read)
     assert rows["p_value"].isna().all() and rows["reason"].notna().all()
     assert "could not be tested" in news.sentences.discovered(rows)
-    assert news.figures.discovered(rows).rows.empty
-    assert news.explore.discovered.examples(read, rows, shown).data == ""
+    assert news.tables.discovered(read, rows, shown).empty
 
 
 def test_what_is_shown_is_text() -> None:
     rng = np.random.default_rng(0)
     originals = [text(rng, "", "") for _ in range(80)]
     read = corpus(originals, [text(rng, f"tearful {SCRIPT}", "") for _ in range(80)])
-    page = news.explore.discovered.examples(read, *estimated(read)).data
-    assert "<details>" in page and ">tearful</mark>" in page and "<script" not in page
+    page = show(news.tables.discovered(read, *estimated(read))).data
+    assert "tearful" in page and "generated" in page and "<script" not in page

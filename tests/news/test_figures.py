@@ -1,102 +1,28 @@
-"""The news figures by structure: points, spans and bands are the rows of the table."""
+"""The figures of news: their rows are those of the table; published values beside ours."""
 
 import pandas as pd
 import pytest
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from nbbias import tables
 from nbbias.news import figures, tables as news_tables
-from nbbias.reading import figures as reading_figures
-from tests.news.test_words import FOUND, estimated, scored
-from tests.reading.test_figures import labels, markers, rendered
+from tests.news.test_words import FOUND
 
 pytestmark = pytest.mark.usefixtures("style")
 
 
-def biases(**groups: int) -> pd.DataFrame:
-    """Estimates of several biases, each with its number of groups, for the models x and y."""
-    return pd.concat([FOUND[n].assign(bias=bias) for bias, n in groups.items()], ignore_index=True)
+TABLE = pd.concat([FOUND[2].assign(bias="gender"), FOUND[3].assign(bias="race")])
 
 
-TABLE = biases(gender=2, race=3)
-COMMON = "share_difference"
-
-
-def differences(table: pd.DataFrame) -> Figure:
-    return figures.differences(table, "word").figure
-
-
-def panels(figure: Figure) -> dict[str, Axes]:
-    """The panels by their titles, which may be broken into lines."""
-    return {ax.get_title(loc="left").replace("\n", " "): ax for ax in figure.axes if ax.axison}
-
-
-def of(table: pd.DataFrame, statistic: str, bias: str, group: str | None = None) -> pd.DataFrame:
-    own = table[(table["statistic"] == statistic) & (table["bias"] == bias)]
-    return own if group is None else own[own["group"] == group]
-
-
-def spans(ax: Axes) -> list[tuple[float, ...]]:
-    lines = [line for line in ax.lines if line.get_color() == reading_figures.INK]
-    return [tuple(map(float, s)) for line in lines if len(s := line.get_xdata()) == 2]
-
-
-def bands(ax: Axes) -> list[tuple[float, float]]:
-    boxes = [band.get_paths()[0].get_extents() for band in ax.collections]
-    return [(float(box.x0), float(box.x1)) for box in boxes]
-
-
-def names(ax: Axes) -> list[str]:
-    """The names of the rows from the top, shown beside the panel or beside its neighbour."""
-    return list(ax.yaxis.get_major_formatter().format_ticks(ax.get_yticks()))
-
-
-def on_rows(ax: Axes) -> list[tuple[float, float]]:
-    """The markers on the rows; those below them are of texts of equal length."""
-    return [(x, y) for x, y in markers(ax) if y % 1 == 0]
-
-
-def assert_draws(ax: Axes, rows: pd.DataFrame) -> None:
-    """Points and spans, without bands, are the rows', the first on top."""
-    assert len(rows) > 0
-    at = range(len(rows) - 1, -1, -1)
-    assert on_rows(ax) == list(zip(rows["estimate"], at, strict=True))
-    assert spans(ax) == list(zip(rows["ci_low"], rows["ci_high"], strict=True))
-    assert bands(ax) == []
-    assert names(ax) == rows["model"].tolist()
-
-
-# --- signed differences -----------------------------------------------------------------------
-
-
-def test_differences_of_three_groups_are_three_panels_of_their_rows() -> None:
-    found = panels(differences(TABLE))
-    for group in "abc":
-        rows, _ = reading_figures.scaled(of(TABLE, COMMON, "race", group))
-        ax = found["race: a" if group == "a" else group]  # both biases have a group of this name
-        assert_draws(ax, rows)
-        further, _ = reading_figures.scaled(of(TABLE, f"{COMMON}_passages", "race", group))
-        assert [x for x, y in markers(ax) if y % 1] == further["estimate"].tolist()
-
-
-def test_a_difference_that_was_not_measured_is_written_not_drawn() -> None:
-    table = estimated(scored([[0, 0], [2, 1], [1, 3]], [[1, 1]] * 3, model=list("xyy")), 2)
-    (ax,) = panels(differences(table)).values()
-    (row,) = of(table, COMMON, "b", "a").query("model == 'y'").to_dict("records")
-    assert on_rows(ax) == [(100 * row["estimate"], 0)]
-    assert [note.get_text() for note in ax.texts] == ["not measured"]
-    assert labels(ax) == ["x", "y"]
-
-
-# --- many -------------------------------------------------------------------------------------
-
-
-def test_many_biases_are_drawn_panel_by_panel() -> None:
-    # A panel for either bias of two groups, three and five for the others.
-    figure = differences(biases(gender=2, race=3, religion=5, age=2, nation=5))
-    assert [len(on_rows(ax)) for ax in figure.axes if ax.axison] == [2] * 15
-    assert rendered(figure)
+def test_differences_and_those_at_equal_length_are_drawn_panel_by_panel() -> None:
+    rows = figures.differences(TABLE.reset_index(drop=True), "word").rows
+    for side, statistic in (("ours", ""), ("further", "_passages")):
+        shown = rows[rows["side"] == side]
+        # Both biases have groups of these names.
+        assert {*shown["panel"]} == {"gender: a", "race: a", "race: b", "c"}
+        of_a = shown[shown["panel"] == "race: a"].set_index("model")["estimate"]
+        own = TABLE.query("bias == 'race' and group == 'a'").set_index("statistic")
+        own = own.loc[f"share_difference{statistic}"].set_index("model")["estimate"]
+        assert of_a.to_dict() == own.to_dict()
 
 
 # --- the published values -------------------------------------------------------------------

@@ -14,7 +14,6 @@ from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fitting
 from nbbias.tables import read_shipped_table
 from nbbias.text import annotate, lexicons
-from nbbias.text.topics import infer_topic
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study, topic_estimates
 
 NOTHING = pd.DataFrame()
@@ -210,20 +209,6 @@ def corpus() -> dict[str, Any]:
     return {"read": read, "fitted": fitted, "lexicon": read.lexicon}
 
 
-def test_every_sentence_gets_its_planted_topic(corpus: dict[str, Any]) -> None:
-    (first, *_) = corpus["fitted"].fits
-    words = fits._sentence_words(corpus["read"], corpus["fitted"].tokens, first.model.vocabulary)
-    topic = infer_topic(first.model, words).rename("topic")
-    table = corpus["read"].sentences.join(topic, on=["text_id", "sentence_id"])
-    assert len(table) == len(corpus["read"].sentences) == 120 * 12
-    by_group = table.groupby("group")["topic"].nunique()
-    assert by_group.to_dict() == {"female": 1, "male": 1}
-    texts = corpus["read"].texts
-    said = [texts[row.text_id][row.start : row.end] for row in table.itertuples()]
-    assert news.distinct_sentences(corpus["read"]).tolist() == said
-    assert set(first.associated["group"]) == {"female", "male"}
-
-
 def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
     fitted = corpus["fitted"]._replace(fits=corpus["fitted"].fits[:1])
     scores = topics.pair_scores(corpus["read"], fitted)
@@ -263,16 +248,6 @@ def test_estimates_of_several_fits_are_pooled(corpus: dict[str, Any]) -> None:
     row = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
     row = row[row["model"] == "farmer"]
     assert row["statistic_value"].item() == pytest.approx(own.mean().mean() / np.sqrt(total))
-
-
-def test_a_pair_that_one_fit_cannot_score_does_not_count() -> None:
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.ones(3), size=(2, 4))
-    both = [scored(*shares, common(["a", "b", None]), 2).assign(seed=seed) for seed in (1, 2)]
-    both[1].loc[3, ["score", "difference_a", "difference_b"]] = np.nan
-    both[1].loc[3, "reason"] = "no content"
-    found = estimated(pd.concat(both), lexicon=lexicon_of(2))
-    assert row_of(found, "bias")[["n", "n_lost"]].tolist() == [3, 1]
 
 
 def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str, Any]) -> None:

@@ -83,21 +83,6 @@ def test_distance_is_the_cost_of_the_best_transport(
 LOST = ["blank answer", "blank original", "no original", "repeated id"]
 
 
-def test_losses_and_counted_add_up_to_the_pairs_of_each_cell() -> None:
-    rng = np.random.default_rng(5)
-    lost = pd.Series(rng.choice([*LOST, None, None, None, None], 90), dtype="str")
-    h, o = rng.poisson(0.7, (2, 90, 3))
-    scores = scored(h, o, lost=lost, model=["x", "y", "z"] * 30)
-    table = claims.losses(scores)
-    steps = table.drop(columns=[*CELL, "bias", "pairs"])
-    assert (steps.sum(axis=1) == table["pairs"]).all()
-    assert table["pairs"].tolist() == [30, 30, 30]
-    for row in table.to_dict("records"):
-        own = scores[scores["model"] == row["model"]]
-        assert row["counted"] == own["score"].notna().sum()
-        assert row["blank answer"] == (own["reason"] == "blank answer").sum()
-
-
 def test_a_text_of_several_pairs_is_read_once_and_a_lost_one_not() -> None:
     pairs = pairs_of(4).drop(columns=["original_id", "generated_id"])
     pairs = pairs.assign(original_text=list("ooop"), generated_text=list("ghoi"))

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import biased_prompts, news, stats, tables
+from nbbias import news, stats, tables
 from nbbias.news import corpus
 from nbbias.news.explore import example, interactive, lexicon, pairs, topics
 from nbbias.reading import number
@@ -157,14 +157,6 @@ def test_an_edited_list_gives_what_the_study_measures_with_it(
     assert screen.last.replace("“the”", "“The”") == once
 
 
-def test_a_term_of_the_list_counts_once(screen: Screen) -> None:
-    read = small_study()["read"]
-    same = lexicon.change(read, "gender", without="", term="SHE", group="female")
-    assert (same.lexicon["term"].str.lower() == "she").sum() == 1
-    of = read.matches[read.matches["bias"] == "gender"]
-    assert len(same.matches) == len(of)
-
-
 TYPED = ["   ", "he", "!!", "x" * 5000, "(", "\x00", hostile.SCRIPT, hostile.LATEX, hostile.ANSI]
 
 
@@ -175,34 +167,6 @@ def test_whatever_is_typed_gives_a_table_or_a_sentence(screen: Screen) -> None:
         before = len(screen.html)
         screen.controls["add"].value = typed
         assert len(screen.html) > before and "Traceback" not in screen.last
-
-
-def test_a_list_without_a_group_is_refused_in_a_sentence(screen: Screen) -> None:
-    rows = [("gender", "female", "she"), ("gender", "male", "he"), ("gender", "male", "him")]
-    own = pd.DataFrame(rows, columns=["bias", "group", "term"]).assign(kind="word", case="any")
-    read = small_study()["read"]
-    read = lexicon.change(read._replace(lexicon=own), "gender", without="him", term="", group="")
-    lexicon.edit(read, words_of)
-    screen.controls["leave out"].value = "she"
-    assert "a group needs a term" in screen.last
-
-
-def test_the_effect_of_a_prompt_moves_with_the_list(screen: Screen) -> None:
-    listed = news.lexicon(["gender"], paths={}, names_path="sample")
-    originals, generations = biased_prompts.sample.corpus(seed=1)
-    few = generations[generations["article_id"].isin(originals["article_id"].head(20))]
-    read = news.annotate(news.pair(originals.head(20), few), lexicon=listed)
-    lexicon.edit(
-        read,
-        lambda read: (
-            biased_prompts.compare.compare(
-                [news.words.level(read, inference=INFERENCE)], {"gender": "female"}
-            ).estimates
-        ),
-    )
-    before = screen.last
-    screen.controls["leave out"].value = "she"
-    assert screen.last != before and "occurs" in screen.last
 
 
 def test_both_texts_of_a_pair_are_marked_and_scored(screen: Screen) -> None:

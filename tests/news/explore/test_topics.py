@@ -59,12 +59,3 @@ def test_a_frame_holds_its_page_whole() -> None:
     frame = BeautifulSoup(topics.frame(page, title='x"y'), "html.parser").iframe
     assert (frame["srcdoc"], frame["title"]) == (page, 'x"y')
     assert frame["sandbox"] in ("allow-scripts", ["allow-scripts"])
-
-
-def test_the_map_of_many_topics_alike_has_real_places() -> None:
-    """Of 24 topics of which most have no sentence, eigenvalues came out complex."""
-    rng = np.random.default_rng(1)
-    rows = np.vstack([rng.dirichlet(np.ones(40), 4), np.full((20, 40), 1 / 40)])
-    rows[4:] += rng.uniform(0, 1e-9, (20, 40))
-    found = topics._map(rows / rows.sum(axis=1, keepdims=True))
-    assert found.shape == (24, 2) and np.isrealobj(found) and np.isfinite(found).all()

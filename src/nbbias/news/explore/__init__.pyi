@@ -1,5 +1,4 @@
 from . import (
-    discovered as discovered,
     example as example,
     interactive as interactive,
     lexicon as lexicon,

@@ -24,10 +24,12 @@ from nbbias.tables import escape
 _TITLE = "Look into a topic"
 _ABOUT = (
     "Words by relevance (Sievert and Shirley 2014): at λ = 1 the topic's frequent words lead, at 0 "
-    "those that are rare elsewhere. Stop words are fitted, and hidden here. A topic is the group's "
-    "of its largest standardised residual, if that is above the threshold. Shares: means over "
-    "texts. Topics that no sentence has are left out."
+    "those that are rare elsewhere. Stop words are fitted, and hidden here. A column a bias: the "
+    "group with the largest standardised residual, if that exceeds the threshold (blank: none; "
+    "neutral: sentences about nobody). Shares: of a text's content, means over the human articles "
+    "and over each model's answers. Topics that no sentence has are left out."
 )
+
 #: Words of a topic that is chosen.
 _WORDS = 12
 
@@ -48,7 +50,11 @@ def topics(fitted: Fitted, read: Read) -> HTML:
     table = table[[name for name in table if not name.endswith("_residual")]]
     of_groups = table[[*fit.associated["bias"].unique()]].astype(object)
     people = of_groups.map(reading.names.people, na_action="ignore")
-    body = markup.table(table.assign(**people))
+    table = table.assign(**people)
+    prompts = read.pairs["prompt"].unique()
+    if len(prompts) == 1:  # which a heading need not name
+        table = table.rename(columns=lambda name: name.removesuffix(f", {prompts[0]}"))
+    body = markup.table(table)
     if view:
         frame_html = markup.note(_COUNTS) + frame(view, title="LDAvis: topics and their words")
         body += markup.fold("All topics on a map: LDAvis", frame_html)

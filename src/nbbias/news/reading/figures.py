@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.news import discovery, sentences
+from nbbias.news import sentences
 from nbbias.reading import Drawn, figures, forest, names, significance
 from nbbias.reading.claims import CLAIM
 from nbbias.reading.lead import order_of_models
@@ -74,27 +74,6 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         f"Mean {differences}, with intervals, by model and prompt; one panel a group.",
         escape.without_markdown(title),
         figures.caption(shown, f"mean {differences}{mirrored}", of="articles") + more,
-    )
-
-
-#: Words that are drawn, those with the smallest p.
-_MOST_WORDS = 15
-
-
-def discovered(estimates: pd.DataFrame) -> Drawn:
-    """Draw the confirmed words, a panel a group; where none is, those with the smallest p."""
-    rows = estimates[estimates["statistic"] == discovery.FAMILIES[0]].dropna(subset="p_adjusted")
-    rows = rows.nsmallest(_MOST_WORDS, ["p_adjusted", "p_value"])
-    chosen = significance.significant(rows)
-    shown = _panels(chosen if len(chosen) else rows)
-    shown["cell"] = shown["cell"].astype(str) + ": " + shown["dimension"].astype(str)
-    what = "differences of words' rates, answers minus originals, minus the same of other groups"
-    return Drawn(
-        figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group"),
-        shown,
-        f"Mean {what}, with intervals; one panel a group.",
-        escape.without_markdown(sentences.discovered(estimates)),
-        figures.caption(shown, f"mean {what}", of="articles"),
     )
 
 

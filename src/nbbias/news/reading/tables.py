@@ -10,6 +10,7 @@ import pandas as pd
 from statsmodels.formula.api import ols
 
 from nbbias.news import claims, discovery, diversity
+from nbbias.news.corpus import CELL, SENTENCE, SIDES, Read, distinct_sentences
 from nbbias.reading import Table, names, phrases, readable, significance, tables
 from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table
 
@@ -61,6 +62,36 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     return readable(rows, keys, rows=most, words=("news_bias", name))
 
 
+#: Rows of which sentences are shown, those with the smallest p.
+_MOST = 12
+
+
+def discovered(read: Read, estimates: pd.DataFrame, sentences: pd.DataFrame) -> pd.DataFrame:
+    """Return sentences with the confirmed words, or furthest on a confirmed direction.
+
+    Parameters
+    ----------
+    read
+        What `news.annotate` returned.
+    estimates, sentences
+        ESTIMATES, and the sentences of `news.discovery.estimate`.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `prompt`, `group`, `dimension` (the word), `side` and `sentence`; no row where
+        nothing is confirmed.
+    """
+    rows = estimates[estimates["statistic"].isin(discovery.FAMILIES)]
+    rows = significance.significant(rows).nsmallest(_MOST, "p_adjusted")
+    keys = [*CELL, "bias", "statistic", "group", "dimension"]
+    table = rows[keys].merge(sentences, on=keys)
+    whole = distinct_sentences(read).loc[pd.MultiIndex.from_frame(table[SENTENCE])]
+    sides = table["side"].map(SIDES).str.removesuffix("_id")
+    shown = table[["model", "prompt", "group", "dimension"]]
+    return shown.assign(side=sides, sentence=whole.to_numpy())
+
+
 def agreement(table: pd.DataFrame) -> Table:
     """Return the mean correlations of `news.tone.agreement` that have intervals."""
     rows = table[table["ci_low"].notna() & ~table["statistic"].str.endswith("_correlation")]
@@ -97,7 +128,8 @@ def mixed_model(compared: pd.DataFrame, *, confidence: float) -> Table:
     rows = rows.assign(confidence=confidence, study="news_bias")
     keys = ["model", "group", "measure", "prompt", "source", "statistic"]
     table = readable(rows, keys, words=("news_bias", "mixed model"))
-    return table._replace(rows=table.rows.drop(columns="statistic", errors="ignore"))
+    note = str(table.note).replace("tables/estimates.csv", "tables/models_mixed.csv")
+    return table._replace(rows=table.rows.drop(columns="statistic", errors="ignore"), note=note)
 
 
 def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
