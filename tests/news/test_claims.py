@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats
-from nbbias.news import claims, corpus, measured, sample, words
+from nbbias.news import claims, corpus, measured, sample, shares, words
 from nbbias.news.explore import lexicon
 from tests.build import GENDER, row_of, word_estimates
 
@@ -64,9 +64,10 @@ def test_leaving_out_a_word_and_comparing_models_use_the_estimates_own_units() -
     read = twice()
     scores = words.pair_scores(read)
     inference = stats.InferenceSettings(n_permutations=1)
-    found = word_estimates(scores, lexicon=GENDER, inference=inference)
+    result = shares.estimate(scores, pooling=words.pooling, lexicon=GENDER, inference=inference)
+    found = result.estimates
     changes = lexicon.without_each_term(scores, read)
-    compared = measured.compare_models({"word": scores}, focus={}, confidence=0.95)
+    compared = measured.compare_models(result, focus={}, confidence=0.95)
     she = read.matches[read.matches["term"] != "she"]
     without = words.pair_scores(read._replace(matches=she))
     expected = word_estimates(without, lexicon=GENDER, inference=inference)

@@ -294,7 +294,8 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     settings: dict[str, Any] = {"confidence": chosen.confidence}
     found["terms"] = text.lexicons.term_counts(read.lexicon, read.matches)
     found["coverage"] = corpus.coverage(read)
-    found["models_mixed"] = compare_models(scores, focus=chosen.focus, **settings)
+    signed = tables.Estimated(found["estimates"], found["units"])
+    found["models_mixed"] = compare_models(signed, focus=chosen.focus, **settings)
     if "word" in scores:
         found["without_each_term"] = explored.without_each_term(scores["word"], read)
     if whole.scored:
@@ -308,7 +309,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         found["label_accuracy"] = labels.accuracy(sheet, **settings)
     if chosen.originals_path == tables.SAMPLE:
         found["simulated"] = sample.compare_with_truth(found["estimates"])
-    parts = [tables.Estimated(found["estimates"], found["units"])]
+    parts = [signed]
     options = {"device": chosen.device, "model": chosen.embedding_model, **settings}
     if chosen.diversity:
         parts.append(diversity.estimate(read, **options))
@@ -335,21 +336,22 @@ def measure_levels(whole: Corpus, chosen: News) -> dict[str, Level]:
 
 # --- models -----------------------------------------------------------------------------------
 
-_UNIT = [*CELL, "article_id", "measure", "bias", "instrument"]
+#: What is compared of each measure; the topics of a fit would be taken as fixed.
+_COMPARED = {"word": "share_difference"}
+_COMPARED |= dict.fromkeys(("sentiment", "toxicity"), "mean_difference")
 
 
 def compare_models(
-    scores: Mapping[str, pd.DataFrame], *, focus: Mapping[str, str], confidence: float
+    result: tables.Estimated, *, focus: Mapping[str, str], confidence: float
 ) -> pd.DataFrame:
     """Compare the models' signed differences by a mixed model: a random intercept per article.
 
     Models wrote about the same articles; an analysis of variance would take these as unrelated.
-    The document level is left out: the model would take the topics of a fit as fixed.
 
     Parameters
     ----------
-    scores
-        SCORES by level; of several instruments of a measure the first counts.
+    result
+        ESTIMATES and UNITS of all levels; of several instruments of a measure the first counts.
     focus
         The group of a bias whose signed difference is compared; the first where none is named.
     confidence
@@ -360,24 +362,17 @@ def compare_models(
     DataFrame
         Of `stats.mixed_model`, with `group` and `confidence`.
     """
-    parts = [pd.DataFrame(columns=[*_UNIT, "group", "difference"])]
-    for name, pooling in (("word", words.pooling), ("sentence", lambda _: tone.POOLING)):
-        table = scores.get(name)
-        if table is None:
-            continue
-        table = claims.first_instrument(table)
-        for (_, bias), rows in table.groupby(["measure", "bias"], sort=False):
-            measured = rows.filter(regex="^difference_").dropna(axis=1, how="all")
-            groups = [*measured.columns.str.removeprefix("difference_")]
-            if groups:
-                group = focus[bias] if focus.get(bias) in groups else groups[0]
-                pooled = claims.per_article(rows, pooling(groups))
-                difference = pooled[f"difference_{group}"].where(pooled["reason"].isna())
-                parts.append(pooled[_UNIT].assign(group=group, difference=difference))
-    units = pd.concat(parts[1:] or parts, ignore_index=True)
-    compared = stats.mixed_model(units, value="difference", confidence=confidence)
-    of = units.drop_duplicates(["measure", "bias"])[["measure", "bias", "group"]]
-    return compared.merge(of, how="left").assign(confidence=confidence)
+    rows = result.estimates.dropna(subset="estimate")
+    rows = claims.first_instrument(rows[rows["statistic"] == rows["measure"].map(_COMPARED)])
+    focused = rows["group"] == rows["bias"].map(focus)
+    of = rows.assign(focused=focused).sort_values("focused", ascending=False, kind="stable")
+    of = of.drop_duplicates(["measure", "bias"])
+    rows = rows.merge(of[["measure", "bias", "group"]])
+    keys = [*CELL, "measure", "bias", "group", "statistic", "instrument"]
+    units = result.units.merge(rows[keys]).rename(columns={"unit": "article_id"})
+    compared = stats.mixed_model(units, value="value", confidence=confidence)
+    lost = rows[[*CELL, "measure", "bias", "group", "n_lost"]]
+    return compared.drop(columns="n_lost").merge(lost, how="left").assign(confidence=confidence)
 
 
 # --- labels -----------------------------------------------------------------------------------

@@ -26,8 +26,9 @@ FAMILIES = (*claims.MIRRORED,)
 #: Articles whose texts must differ in having group words for a test of omissions.
 FEWEST = 5
 
-#: Statistics of words, by the column of SCORES that they are means of.
-_COLUMNS = {"share_difference_passages": "passage", "first_mention_difference": "first"}
+#: Signed statistics, by the column of SCORES that they are means of; the last two of words.
+_COLUMNS = {"share_difference": "difference", "share_difference_passages": "passage"}
+_COLUMNS |= {"first_mention_difference": "first"}
 
 #: Why nothing says who is named first.
 NEVER_BOTH = "no article whose two texts name the group and another one"
@@ -103,12 +104,10 @@ def _estimate_cell(
     rows: list[Row] = [{"statistic": "bias", **distance.row()}]
     if "seed" not in units:
         rows[0]["values"] = scores["score"]
-    rows += differences(units, groups, why=why, confidence=confidence)
-    if "omission" in units:
-        passage = "share_difference_passages"
-        rows += differences(units, groups, why=why, confidence=confidence, statistic=passage)
-        first = {"why": why if nothing else NEVER_BOTH, "statistic": "first_mention_difference"}
-        rows += differences(units, groups, confidence=confidence, **first)
+    for statistic, column in _COLUMNS.items():
+        if f"{column}_{groups[0]}" in units:
+            of = NEVER_BOTH if column == "first" and not nothing else why
+            rows += differences(units, groups, statistic=statistic, why=of, confidence=confidence)
     for group in groups:
         change = claims.values(units, f"difference_{group}").astype(float)
         original = answer = change.notna()
@@ -123,21 +122,15 @@ def _estimate_cell(
 
 
 def differences(
-    table: pd.DataFrame,
-    groups: Sequence[str],
-    *,
-    why: str,
-    confidence: float,
-    statistic: str = "share_difference",
+    table: pd.DataFrame, groups: Sequence[str], *, statistic: str, why: str, confidence: float
 ) -> list[Row]:
     """Estimate every group's mean signed difference, with a one-sample t-test against 0.
 
     `table` holds the cell's units; `why` says why there are none, if there are none.
     """
     rows = []
-    column = _COLUMNS.get(statistic, "difference")
     for group in groups:
-        values = claims.values(table, f"{column}_{group}")
+        values = claims.values(table, f"{_COLUMNS[statistic]}_{group}")
         if "seed" in table:
             row = stats.pooled_mean(values, confidence=confidence, bounds=(-1, 1)).row()
         else:
