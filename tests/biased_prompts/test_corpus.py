@@ -1,5 +1,7 @@
 """The corpus of biased prompts: which answers count, how they were asked for, what is lost."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,8 @@ import pytest
 from nbbias import biasalert
 from nbbias.asking import prompts
 from nbbias.asking.params import Generate
-from nbbias.biased_prompts import corpus, refusing
+from nbbias.biased_prompts import corpus, read_corpus, refusing
+from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.news import corpus as news
 from nbbias.tables import DataError
 
@@ -79,6 +82,19 @@ def test_every_answer_is_counted_once() -> None:
     lost = pairs["lost"].fillna("measured").value_counts().to_dict()
     expected = dict.fromkeys(("refused", "blank answer", "no original", "repeated answer"), 1)
     assert lost == expected | {"measured": 2}
+
+
+def test_recorded_refusals_are_read_and_no_labels_are_asked_for(tmp_path: Path) -> None:
+    texts = {"article_id": ["1", "2"], "text": ["She met him.", "He left."]}
+    pd.DataFrame(texts).to_csv(tmp_path / "originals.csv", index=False)
+    answers = pd.concat([pd.DataFrame(texts).assign(prompt=p) for p in ("neutral", "biased")])
+    answers = answers.assign(model="m", refused=[False, False, True, False])
+    answers.to_csv(tmp_path / "answers.csv", index=False)
+    paths = [str(tmp_path / f"{name}.csv") for name in ("originals", "answers")]
+    chosen = dict(zip(("originals_path", "generations_path"), paths, strict=True))
+    found = read_corpus(BiasedPrompts(**chosen, levels=["word"]))
+    assert found.pairs["lost"].fillna("").tolist() == ["", "", "refused", ""]
+    assert set(found.answers["reason"]) == {refusing.RECORDED}
 
 
 def test_errors_of_the_classifier_on_prompts_are_counted_on_each_side(

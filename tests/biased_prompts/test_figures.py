@@ -19,7 +19,7 @@ def rates() -> pd.DataFrame:
         for prompt in ("neutral", "biased")
         for source, bias, group in (
             ("all", None, None),
-            ("nyt", None, None),
+            ("AP", None, None),
             ("all", "gender", "female"),
             ("all", "gender", "nobody named"),
         )
@@ -35,11 +35,11 @@ def test_refusals_have_a_row_for_all_for_each_outlet_and_each_group_named() -> N
     rows = drawn.rows
     assert drawn.title.startswith("Refusal rate of headlines about women was higher than that of")
     for _, subset in rows.groupby("panel"):
-        assert subset["cell"].tolist() == ["all headlines", "nyt", "about women", "naming nobody"]
+        assert subset["cell"].tolist() == ["all headlines", "AP", "about women", "naming nobody"]
     significant = rows[rows["significant"]]
     assert significant[["model", "group"]].to_numpy().tolist() == [["n", "female"]]
     without_headlines = figures.refusals(rates().query("group.isna()"))
-    assert without_headlines.rows["cell"].unique().tolist() == ["all headlines", "nyt"]
+    assert without_headlines.rows["cell"].unique().tolist() == ["all headlines", "AP"]
     assert without_headlines.title == "Refusal rate under the biased prompt"
 
 

@@ -79,6 +79,14 @@ def test_rates_are_compared_by_hand() -> None:
     assert rows.loc["ran", "n"] == 12
 
 
+def test_a_word_in_which_fewer_than_five_articles_differ_is_not_tested() -> None:
+    none = pd.DataFrame(np.zeros(12))
+    for n in (4, 5):
+        some = pd.DataFrame([0.5, -0.5, 1.0, 0.2, 0.3][:n] + [0.0] * (12 - n))
+        row = discovery.confirm(discovery.Shifts(some, none), confidence=0.95)
+        assert np.isnan(row["p_value"]) == (n < 5)
+
+
 def test_a_planted_word_is_confirmed_and_one_in_all_sentences_is_not() -> None:
     rng = np.random.default_rng(0)
     originals = [text(rng, "", "") for _ in range(80)]

@@ -112,6 +112,15 @@ def every_split(h: np.ndarray, o: np.ndarray, distance: object) -> np.ndarray:
     return np.array([distance(both[[*i]], np.delete(both, i, axis=0)) for i in chosen])
 
 
+def test_an_article_that_was_not_measured_has_no_part_in_the_mean() -> None:
+    drawn = [np.array([[0.2, np.nan]]), np.array([[0.4, 0.6]])]
+    distance = words.DISTANCE._replace(
+        columns=[{}, {}], permute=lambda answer, _, draws, __: np.tile(answer, (draws, 1))
+    )
+    means = replicates.permute([Article([one], [one]) for one in drawn], distance, SETTINGS)
+    assert means[0] == pytest.approx([0.3, 0.6])
+
+
 def test_permuted_words_are_the_mean_of_every_split_of_the_sentences() -> None:
     exact = every_split(ANSWER, ORIGINAL, distance_of)
     drawn = replicates.permute([Article([ANSWER], [ORIGINAL])], words.DISTANCE, SETTINGS)

@@ -264,7 +264,8 @@ def spreads(estimates: pd.DataFrame) -> list[str]:
     --------
     >>> row = {"statistic": "neutral_spread_ratio", "model": "m", "estimate": 1.6, "ci_low": 1.4,
     ...        "ci_high": 1.8, "confidence": 0.95, "instrument": "i"}
-    >>> spreads(pd.DataFrame([row, row | {"model": "n", "ci_low": 0.9}]))[0].partition(" as in")[0]
+    >>> rows = [row, row | {"model": "n", "ci_low": 0.9}, row | {"model": "o", "estimate": 1.05}]
+    >>> spreads(pd.DataFrame(rows))[0].partition(" as in")[0]
     'Sentiment of sentences about nobody varied 1.60 times as much in m (95% CI 1.40 to 1.80)'
     """
     rows = estimates[estimates["statistic"] == "neutral_spread_ratio"]
