@@ -181,7 +181,7 @@ def shortest_refusal(
         model=row["model"],
         prompt=row["prompt"],
     )
-    head = f"{row['model']} was asked: {asked}"
+    head = f"Example of a refusal. {row['model']} was asked: {asked}"
     return pd.DataFrame([{"head": head, "text": row["text"], "told": told, "folded": ""}])
 
 

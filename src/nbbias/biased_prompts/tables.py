@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from nbbias import news, refusals
 from nbbias.biased_prompts.compare import read_published
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.biased_prompts.refusing import DISPUTED, STUDY, TWO_PHASE
+from nbbias.biased_prompts.sentences import MEASURES
 from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["model", "group", "bias", "source", "prompt"]
@@ -22,6 +24,11 @@ STATISTICS = {
     "prejudice": ["prejudice_share", "prejudice_share_change", "prejudice_share_change_paired"],
 }
 
+
+#: What is compared with the paper's values, and as which readers meet it.
+_COMPARED = {"refusal_rate": "refusal rate, biased prompt"}
+_COMPARED |= {"prejudice_share_change": "share of prejudice, change"}
+_COMPARED |= {"prejudice_extent_change": "extent of prejudice, change"}
 
 #: Whose values are compared; of the paper's models ChatGPT alone refused.
 _WHOSE = ("this run", "published, six other models", "published, ChatGPT")
@@ -118,11 +125,12 @@ def published(estimates: pd.DataFrame, *, biased: str) -> pd.DataFrame:
     >>> row = {"statistic": "prejudice_share_change", "measure": "word", "bias": "gender",
     ...        "group": "female", "instrument": "word list", "estimate": 0.125}
     >>> published(tables.estimates([row], study="biased_prompts"), biased="b").iloc[0].tolist()
-    ['prejudice_share_change', 'word', '12.5 pp', '−7.4 to 2.0 pp', '7.0 pp']
+    ['share of prejudice, change', 'word', '12.5 pp', '−7.4 to 2.0 pp', '7.0 pp']
     """
     rates = estimates[estimates["statistic"].eq("refusal_rate") & estimates["prompt"].eq(biased)]
     rates = rates[rates["group"].isna() & rates["source"].eq(EVERY)]
-    women = estimates[estimates["bias"].eq("gender") & estimates["group"].eq("female")]
+    women = estimates["bias"].eq("gender") & estimates["group"].eq("female")
+    women = estimates[women & estimates["measure"].ne("refusal")]
     paper = read_published()
     change = paper["delta_vs_neutral"].notna()
     paper["statistic"] = paper["statistic"].mask(change, paper["statistic"] + "_change")
@@ -142,8 +150,18 @@ def published(estimates: pd.DataFrame, *, biased: str) -> pd.DataFrame:
         ]
         cells.append(" to ".join(dict.fromkeys(texts)) + row["short"])
     wide = ends.assign(cell=cells).pivot(index=keys, columns="whose", values="cell")
-    wide = wide.reindex(columns=[of for of in _WHOSE if of in wide])
-    return wide.rename_axis(columns=None).reset_index()
+    order = [key for key in product(_COMPARED, MEASURES) if key in wide.index]
+    wide = wide.reindex(order, columns=[of for of in _WHOSE if of in wide]).fillna("–")
+    return wide.rename_axis(columns=None).rename(index=_COMPARED, level=0).reset_index()
+
+
+#: How readers meet the methods of `refusals.held_out`.
+_METHODS = {
+    "head, model and area held out": "this detector, on another model and topic area",
+    "head, model and prompt held out": "this detector, on another model and prompt",
+    "string match": "search for phrases of refusal",
+    "never refuses": "none classified as a refusal",
+}
 
 
 def held_out() -> pd.DataFrame:
@@ -159,4 +177,5 @@ def held_out() -> pd.DataFrame:
     table["refusals"] = table["tp"] + table["fn"]
     detailed = table["method"].str.endswith("area held out")  # what corrects the rates
     table = pd.concat([table[detailed], table[~detailed & table["model"].eq("mean")]])
+    table["method"] = table["method"].replace(_METHODS)
     return table[["method", "model", "answers", "refusals", "sensitivity", "specificity"]]
