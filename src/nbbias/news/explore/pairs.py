@@ -28,8 +28,8 @@ from nbbias.text import lexicons
 CLAIM = ["study", "measure", "bias", "instrument", "statistic", "group"]
 
 #: The statistics whose values are differences of two texts.
-STATISTICS = ("share_difference", "difference_beyond_neutral", "mean_difference")
-STATISTICS += ("share_difference_change", "mean_difference_change")
+STATISTICS: tuple[str, ...] = ("share_difference", "share_difference_change")
+STATISTICS += ("difference_beyond_neutral", "mean_difference", "mean_difference_change")
 
 
 class Corpus(NamedTuple):
