@@ -92,13 +92,6 @@ def discovered(read: Read, estimates: pd.DataFrame, sentences: pd.DataFrame) -> 
     return shown.assign(side=sides, sentence=whole.to_numpy())
 
 
-def agreement(table: pd.DataFrame) -> Table:
-    """Return the mean correlations of `news.tone.agreement` that have intervals."""
-    rows = table[table["ci_low"].notna() & ~table["statistic"].str.endswith("_correlation")]
-    keys = ["dimension", "statistic", "instrument"]
-    return readable(rows, keys, rows=None, words=("news_bias", "agreement"))
-
-
 def losses(table: pd.DataFrame) -> pd.DataFrame:
     """Add up what was excluded at each level over models, with the steps in words.
 
