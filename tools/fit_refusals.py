@@ -54,6 +54,9 @@ PHRASES = (
     "i won't",
 )
 
+#: Features that speak for an answer; all others speak for a refusal.
+FOR_AN_ANSWER = ("list", "plain", "delivery", "turn", "unknown", "literal", "delivers")
+
 SOURCE = "XSTest"
 LABELS = {"1_full_compliance": "none", "2_full_refusal": "full", "3_partial_refusal": "partial"}
 
@@ -80,6 +83,13 @@ def examples() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["kind", "text"])
 
 
+def sign(feature: str) -> int:
+    """Return which way a feature may push: 1 towards a refusal, -1 towards an answer, 0 either."""
+    if feature == "length" or "." in feature:  # a part of a mean vector
+        return 0
+    return -1 if feature.split("_")[0] in FOR_AN_ANSWER else 1
+
+
 def fit(features: pd.DataFrame, kinds: pd.Series, weights: np.ndarray) -> pd.DataFrame:
     """Return the coefficients of a softmax over the kinds, with signs where features have one."""
     x, truth = features.to_numpy(float), np.eye(3)[kinds.map(refusals.KINDS.index)]
@@ -95,7 +105,7 @@ def fit(features: pd.DataFrame, kinds: pd.Series, weights: np.ndarray) -> pd.Dat
         value += (penalty * beta[1:] ** 2).sum() / 2
         return value, np.vstack([off.sum(axis=0), x.T @ off + penalty * beta[1:]]).ravel()
 
-    signs = [refusals.sign(name) for name in features.columns]
+    signs = [sign(name) for name in features.columns]
     bounds = [(0 if s > 0 else None, 0 if s < 0 else None) for s in [0, *signs] for _ in "pf"]
     found = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B")
     names = pd.Index(["(intercept)", *features.columns], name="feature")

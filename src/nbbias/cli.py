@@ -281,7 +281,6 @@ def doctor_command(
 
 
 _FAIL = "Exit with 1 if a text is classified as biased."
-_ABSTAIN = "Give no verdict where neither label is as probable as this."
 
 
 @app.command("detect", rich_help_panel=_MEASURE)
@@ -291,7 +290,6 @@ def detect_command(
     labelled: Annotated[str, Option(help="Human-labelled texts to train on.")] = tables.SAMPLE,
     knowledge: Annotated[str | None, Option(help="Statements to retrieve as evidence.")] = None,
     fail_on_biased: Annotated[bool, Option("--fail-on-biased", help=_FAIL)] = False,
-    sure_from: Annotated[float, Option(min=0.5, max=1, help=_ABSTAIN)] = 0.5,
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
 
@@ -301,7 +299,7 @@ def detect_command(
     rows = running.texts.read_texts(texts)
     detector = biasalert.load_detector(judge, labelled=labelled, knowledge=knowledge)
     _explain(*detector.notes)
-    verdicts = biasalert.detect(rows, detector, sure_from=sure_from)
+    verdicts = biasalert.detect(rows, detector)
     rows = rows.join(verdicts.drop(columns="text")).round({"probability": 4})
     if out_console.is_terminal:
         out_console.table(biasalert.detector.readable(rows))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS, KNOWLEDGE, LABELLED, TEXTS, TYPES
+from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS, KNOWLEDGE, TYPES
 from nbbias.tables import ContractError, check
 from tests.biasalert.tables import judgements
 
@@ -30,14 +30,6 @@ TWO = judgements(
 def test_faults_of_judgements_are_named(changed: dict[str, object], words: str) -> None:
     with pytest.raises(ContractError, match=words):
         check(TWO.assign(**changed), JUDGEMENTS)
-
-
-def test_labels_need_no_type() -> None:
-    table = pd.DataFrame({"text_id": ["7", "8"], "text": ["one", None], "biased": [1, 0]})
-    checked = check(table, LABELLED)
-    assert checked["biased"].tolist() == [True, False]
-    assert checked["text_id"].tolist() == ["7", "8"]
-    assert check(table, TEXTS)["text"].isna().tolist() == [False, True]
 
 
 def test_an_entry_has_a_type_of_the_paper_or_age_and_one_place() -> None:

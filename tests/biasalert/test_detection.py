@@ -81,9 +81,6 @@ def test_labels_of_one_class_and_judges_without_a_verdict_leave_gaps_and_no_zero
         assert value(found, name, "reason") == detection.NOTHING
 
 
-# --- chance and intervals -----------------------------------------------------------------------
-
-
 def test_each_text_has_one_label_and_one_row_of_each_judge() -> None:
     two = labelled([1, 0])
     for truth in (two.assign(text_id="t0"), two.assign(biased=pd.array([True, None]))):
@@ -92,15 +89,6 @@ def test_each_text_has_one_label_and_one_row_of_each_judge() -> None:
     for said in (judgements([1]), judgements([1, 0], text_id=["t0", "t0"])):
         with pytest.raises(DataError, match="one row for each of 2 texts, and judges 1"):
             estimate(said, two)
-
-
-def test_judges_that_read_nothing_give_the_majority_class() -> None:
-    truth = labelled([1, 1, 1, 0, 0])
-    found = estimate(detection.judge_constantly(truth), truth)
-    assert value(found, "accuracy", judge=detection.ALWAYS) == 3 / 5
-    assert value(found, "accuracy", judge=detection.NEVER) == 2 / 5
-    assert value(found, "f1", judge=detection.ALWAYS) == pytest.approx(2 * 0.6 / 1.6)
-    assert value(found, "f1", judge=detection.NEVER) == 0
 
 
 def test_the_interval_of_f1_is_that_of_its_share_of_true_positives() -> None:
@@ -114,7 +102,34 @@ def test_the_interval_of_f1_is_that_of_its_share_of_true_positives() -> None:
     assert [value(found, "accuracy", f"ci_{e}") for e in ("low", "high")] == pytest.approx(ends)
 
 
-# --- by type, losses ----------------------------------------------------------------------------
+def test_retrieved_entries_match_by_type_and_by_canonical_group() -> None:
+    # a: both at once; b: its type at once, its group second; c: none; d: no entry; e: no label.
+    truth = labelled(
+        [1, 1, 0, 1, 0],
+        bias_type=["race", "race", "gender", "age", None],
+        group=["Black people", "the Blacks", "women", "older people", None],
+    )
+    found = [
+        ("t0", 1, "race", "Black people"),
+        ("t1", 1, "race", "Asian people"),
+        ("t1", 2, "gender", "Black people"),
+        ("t2", 1, "race", "men"),
+        ("t4", 1, "race", "women"),
+    ]
+    evidence = pd.DataFrame(found, columns=["text_id", "rank", "bias_type", "group"])
+    rows = detection.estimate_retrieval(evidence, truth, instrument="an encoder")
+    for kind, first, ever in (("bias type", 2 / 3, 2 / 3), ("group", 1 / 3, 2 / 3)):
+        shares = {"match_first": first, "match_any": ever}
+        for name, share in shares.items():
+            assert value(rows, name, dimension=kind) == pytest.approx(share)
+            low = value(rows, name, "ci_low", dimension=kind)
+            assert low == pytest.approx(proportion_confint(round(3 * share), 3, method="wilson")[0])
+            assert value(rows, name, "n_lost", dimension=kind) == 1
+    # Every order of the entries is alike likely: of the three most similar ones all are of race.
+    assert value(rows, "match_first", "null", dimension="bias type") == pytest.approx(2 / 3)
+    # The mean of one in three: t0's entry is right for two of three texts, and t1's for none.
+    null = value(rows, "match_first", "null", dimension="group")
+    assert null == pytest.approx(2 / 9, abs=0.06)
 
 
 def test_types_are_scored_apart() -> None:
@@ -125,9 +140,6 @@ def test_types_are_scored_apart() -> None:
     assert value(found, "accuracy", "n_lost", bias="gender") == 1
     one = detection.estimate_by_type(SAID, TRUTH.assign(bias_type=None)).estimates
     assert one.empty
-
-
-# --- names ---------------------------------------------------------------------------------------
 
 
 def test_names_are_the_same_when_the_shorter_stands_in_the_longer() -> None:

@@ -7,11 +7,12 @@ from scipy import stats
 from sklearn import metrics
 
 from nbbias.biasalert import calibration, detection
+from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled, value
 
 
-def differences(said: pd.DataFrame, truth: pd.DataFrame, **_: object) -> pd.DataFrame:
+def differences(said: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
     return detection.estimate_differences(said, truth).estimates
 
 
@@ -40,12 +41,12 @@ def test_texts_of_one_cluster_change_sign_together() -> None:
     # a alone is right on clusters of 3, 2 and 1 texts, b alone on one of 1: totals from -7 to 7.
     texts = labelled([1] * 8, comment_id=[*"aaabbcde"])
     said = pair([1] * 6 + [0, 1], [0] * 6 + [1, 1])
-    found = differences(said, texts, inference=InferenceSettings(n_permutations=50))
+    found = differences(said, texts)
     # |total| is 5 or more with all four signs alike (7) or but for either of the ones (5).
     assert value(found, "accuracy_difference", "p_value") == pytest.approx(6 / 16)
     assert value(found, "accuracy_difference", "p_least") == pytest.approx(2 / 16)
     assert value(found, "accuracy_difference", "test") == detection.SIGN_FLIP
-    alone = differences(said, labelled([1] * 8), inference=InferenceSettings(n_permutations=50))
+    alone = differences(said, labelled([1] * 8))
     p = stats.chi2.sf(5**2 / 7, 1)
     assert value(alone, "accuracy_difference", "p_value") == pytest.approx(p)
 
@@ -64,7 +65,7 @@ def test_judges_alike_are_not_tested_and_three_judges_are_corrected_together() -
     assert value(same, "accuracy_difference") == 0
     assert np.isnan(value(same, "accuracy_difference", "p_value"))
     three = pd.concat([pair([1] * 12, [0] * 12), judgements([1] * 6 + [0] * 6, judge="c")])
-    found = differences(three, labelled([1] * 12), inference=InferenceSettings(n_permutations=100))
+    found = differences(three, labelled([1] * 12))
     assert len(found) == 3
     p = sorted(found["p_value"])
     assert min(found["p_adjusted"]) == pytest.approx(3 * p[0])
@@ -89,20 +90,10 @@ def test_brier_and_calibration_error_against_other_ways() -> None:
 
 
 def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
-    said = pd.concat(
-        [
-            judgements([1, 0], judge="toxicity", confidence=[0.8, 0.1]),
-            judgements([1, 0], judge="b", confidence=[0.8, 0.1]),
-        ]
-    )
-    others = {"toxicity": "it is toxicity", "absent": "x"}
-    found = calibration.estimates(
-        said,
-        labelled([1, 0]),
-        no_probabilities=others,
-        inference=InferenceSettings(n_permutations=20),
-    )
+    both = [judgements([1, 0], judge=name, confidence=[0.8, 0.1]) for name in ("toxicity", "b")]
+    few = InferenceSettings(n_permutations=20)
+    found = calibration.estimates(pd.concat(both), labelled([1, 0]), inference=few)
     own = found[found["judge"] == "toxicity"]
-    assert own["estimate"].isna().all() and set(own["reason"]) == {"it is toxicity"}
+    assert own["estimate"].isna().all() and set(own["reason"]) == {JUDGES["toxicity"].score}
     assert own["n_lost"].tolist() == [2, 2]
     assert value(found, "brier", judge="b") == pytest.approx((0.04 + 0.01) / 2)

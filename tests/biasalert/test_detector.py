@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 
-import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
@@ -80,29 +79,6 @@ def test_a_table_a_series_a_list_and_one_text_are_told_alike() -> None:
     pd.testing.assert_frame_equal(ways[1], ways[2])
     assert len(detect("It rains.", "keywords")) == 1
     assert len(detect([], "keywords")) == 0
-
-
-def test_a_judge_abstains_where_neither_label_is_as_probable(used: Detector) -> None:
-    texts = EVERY["text"].iloc[::60]
-    whole, sure = detect(texts, used), detect(texts, used, sure_from=0.8)
-    likelier = np.maximum(whole["probability"], 1 - whole["probability"])
-    unsure = (whole["verdict"] != NOT_JUDGED) & (likelier < 0.8)
-    assert 0 < unsure.sum() < len(texts)
-    assert (sure.loc[unsure, "verdict"] == NOT_JUDGED).all()
-    assert sure.loc[unsure, "reason"].eq("neither label has a probability of 0.8").all()
-    assert sure.loc[unsure, ["bias_type", "group", "attribute"]].isna().all(axis=None)
-    assert sure.loc[unsure, "evidence"].eq("").all()
-    pd.testing.assert_frame_equal(sure[~unsure], whole[~unsure], check_dtype=False)
-    np.testing.assert_array_equal(sure["probability"], whole["probability"])
-    with pytest.raises(ParameterError, match="keywords cannot abstain: it gives no probabilities"):
-        detect(["Women make good clerks."], "keywords", sure_from=0.8)
-    with pytest.raises(ParameterError, match=r"must be in 0\.5 to 1"):
-        detect(["x"], "keywords", sure_from=0.2)
-
-
-def test_what_has_no_text_says_so_on_a_terminal() -> None:
-    shown = room.readable(detect(TEXTS, "keywords"))["text"]
-    assert shown.tolist()[2:] == ["(no text)", "(no text)", TEXTS[4]]
 
 
 def test_mistakes_are_told() -> None:

@@ -13,7 +13,6 @@ from nbbias import tables
 from nbbias.biasalert import figures, guard as guards, sentences
 from nbbias.biasalert.guard import LONGEST, guard, guard_texts
 from nbbias.biasalert.judges.panel import JudgePanel
-from nbbias.tables import DataError, ParameterError
 
 
 class Judge:
@@ -51,22 +50,21 @@ def run(text: str, judge: Any, size: int = 3, **how: Any) -> tuple[str, dict[str
     return through, guarded.record
 
 
-# --- what is let through --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("size", [1, 7, 1000])
-def test_sentences_are_judged_once_until_one_is_biased(size: int) -> None:
+@pytest.mark.parametrize("size", [1, 1000])
+def test_sentences_are_judged_with_the_one_before_until_one_is_biased(size: int) -> None:
     judge = Judge()
     text = "The train is late. It is raining! Is it?"
-    through, record = run(text, judge, size, context=0)
+    through, record = run(text, judge, size)
     assert (through, record["stopped"], record["judged"]) == (text, False, 3)
-    assert judge.seen == ["The train is late.", "It is raining!", "Is it?"]
-    assert record["reason"] is None
-    through, record = run("The train is late. This is BIASED. And more.", Judge(), size, context=0)
+    both = ["The train is late. It is raining!", "It is raining! Is it?"]
+    assert judge.seen == ["The train is late.", *both] and record["reason"] is None
+    judge = Judge("late. This is")
+    through, record = run("The train is late. This is biased. And more.", judge, size)
     assert through == "The train is late."
-    assert record["stopped"] and record["withheld"].strip() == "This is BIASED."
+    assert record["stopped"] and record["withheld"] == " This is biased."
     named = [record[name] for name in ("bias_type", "explanation", "evidence_ids", "judge")]
     assert named == ["gender", "holds the word", "e1", "words"]
+    assert run("BIASED", Judge(), size)[0] == ""  # the last sentence needs no full stop
 
 
 def test_the_generation_is_ended_and_nothing_more_is_taken() -> None:
@@ -84,23 +82,6 @@ def test_the_generation_is_ended_and_nothing_more_is_taken() -> None:
     assert taken == ["Fine. ", "BIASED. ", "x", "closed"]  # the x shows that the sentence has ended
 
 
-def test_nothing_is_seen_before_it_was_judged() -> None:
-    judge = Judge()
-    for piece in guard(stream("One is. Two is. BIASED", 1), judge, context=0):
-        assert piece.strip() in judge.seen
-    assert run("BIASED", Judge())[0] == ""  # the last sentence needs no full stop
-
-
-def test_context_is_shown_and_nothing_is_judged_from_the_start_again() -> None:
-    judge = Judge("neighbours moved in. They all")
-    through, record = run("I like it here. New neighbours moved in. They all lie. More.", judge)
-    assert through == "I like it here. New neighbours moved in."
-    assert record["withheld"] == " They all lie."
-    long = Judge()
-    run("One two three. " * 40, long, 50)
-    assert sum(map(len, long.seen)) < 2.1 * 40 * 15  # each sentence twice, not 40 times
-
-
 def test_evidence_is_found_for_what_is_judged_and_gaps_are_not_judged() -> None:
     judge = Judge()
     run("One. Two.", judge, 100, retrieve=lambda texts: texts.assign(found=True))
@@ -110,40 +91,23 @@ def test_evidence_is_found_for_what_is_judged_and_gaps_are_not_judged() -> None:
     assert list(guard(["", ""], quiet)) == [] and quiet.seen == []
 
 
-# --- judges that fail -----------------------------------------------------------------------------
-
-
-def test_without_a_verdict_the_text_passes_and_is_counted() -> None:
-    through, record = run("One. Two.", Judge(outcome="refused"))
-    assert (through, record["stopped"]) == ("One. Two.", False)
-    assert (record["judged"], record["without_verdict"]) == (0, 2)
-    assert record["reason"] == "it would not say"
-
-
 def test_a_judge_that_breaks_does_not_take_the_stream_with_it() -> None:
     def fickle(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
         if "Two" in "".join(texts["text"]):
             raise RuntimeError("busy")
         return Judge()(texts, evidence)
 
-    _, record = run("One. Two. Three.", fickle, context=0)
+    _, record = run("One. Three. Two.", fickle)
     assert (record["judged"], record["without_verdict"]) == (2, 1)
     assert record["reason"] == "the judge failed: RuntimeError: busy"
     _, record = run("One.", lambda texts, _: Judge()(texts, None).iloc[:0])
     assert record["reason"].startswith("the judge failed: ValueError")
-    through, record = run("One.", lambda texts, _: texts)
-    assert (through, record["without_verdict"]) == ("One.", 1)
+    through, record = run("One. Two.", Judge(outcome="refused"))
+    assert (through, record["stopped"], record["without_verdict"]) == ("One. Two.", False, 2)
+    assert record["reason"] == "it would not say"
 
 
-def test_a_context_that_would_show_nothing_is_refused() -> None:
-    with pytest.raises(ParameterError, match="context: must be 0 or more"):
-        run("BIASED.", Judge(), context=-2)
-
-
-# --- odd streams ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("text", ["word " * 2000, "x" * 9000, "\n" * 9000, "今日は晴れです。" * 50])
+@pytest.mark.parametrize("text", ["word " * 2000, "x" * 9000, "今日は晴れです。" * 50])
 def test_long_and_foreign_texts_go_through_whole(text: str) -> None:
     judge = Judge()
     through, record = run(text, judge, 500)
@@ -179,12 +143,11 @@ PAIRS: Pairs = (
 )
 
 
-def guarded(pairs: Pairs, model: str = "m") -> pd.DataFrame:
+def guarded(pairs: Pairs) -> pd.DataFrame:
     """One row per (biased without, biased with, stopped)."""
     columns = ["biased_without", "biased_with", "stopped"]
     table = pd.DataFrame(pairs, columns=columns).astype(dict.fromkeys(columns[:2], "boolean"))
-    table["text_id"] = [f"{model}{n}" for n in range(len(table))]
-    named = {"model": model, "judge": "openai/judge, no steps"}
+    named = {"model": "m", "judge": "openai/judge", "instrument": "a model"}
     return table.assign(**named, judged=1, without_verdict=0)
 
 
@@ -210,19 +173,13 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert own.loc["stopped_with_bias", ends].tolist() == pytest.approx(wilson)
     # A guard that only stops answers cannot add bias: nothing is tested, nothing excluded.
     assert rows["p_value"].isna().all() and rows["n_lost"].eq(0).all()
-    assert set(rows["evaluator"]) == {"people"}
-    assert set(rows["judge"]) == {"openai/judge, no steps"}
+    assert set(rows["evaluator"]) == {"people"} and set(rows["judge"]) == {"openai/judge"}
     drawn = figures.mitigation(rows).rows.set_index("column")["estimate"].round(6).to_dict()
     assert drawn == {"biased answers stopped": 6 / 8, "unbiased answers stopped": 0.083333}
     assert sentences.mitigation(rows) == (
         "Checking each sentence stopped 6 of 8 biased answers before the bias was shown and "
         "1 of 12 unbiased ones"
     )
-
-
-def test_the_guards_own_judge_may_not_label() -> None:
-    with pytest.raises(DataError, match="judge itself"):
-        guards.estimates(guarded(PAIRS), labelled_by="OpenAI/Judge ")
 
 
 def test_a_text_on_which_the_judge_failed_throughout_is_excluded_and_not_clean() -> None:

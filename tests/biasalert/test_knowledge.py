@@ -61,15 +61,6 @@ def test_entries_are_normalised_once_and_losses_counted() -> None:
     assert len(table) + lost["n"].sum() == len(LINES)
 
 
-def test_nothing_gives_an_empty_knowledge_with_a_version() -> None:
-    empty, lost = knowledge.build(pd.DataFrame({"statement": []}, dtype="str"), source="test")
-    assert empty.empty
-    assert lost.empty
-    assert knowledge.version(empty) == knowledge.version(entries().head(0))
-    with pytest.raises(ContractError, match="statement"):
-        knowledge.build(pd.DataFrame({"text": ["a"]}), source="test")
-
-
 def test_a_version_is_its_content_not_its_order() -> None:
     table = entries()
     own = knowledge.version(table)

@@ -129,7 +129,7 @@ def test_error_rates_are_of_answers_with_that_label() -> None:
 # --- several annotators -------------------------------------------------------------------------
 
 
-def test_agreement_with_each_annotator_has_mean_and_spread() -> None:
+def test_agreement_of_two_raters_is_of_the_answers_that_both_judged() -> None:
     said = {"ann": [1, 1, 0, 0, 0], "bob": [1, 0, 0, 1, 0]}
     rows = [(f"t{i}", name, bool(b)) for name, all_ in said.items() for i, b in enumerate(all_)]
     labels = pd.DataFrame(rows, columns=["text_id", "annotator", "biased"])
@@ -143,8 +143,6 @@ def test_agreement_with_each_annotator_has_mean_and_spread() -> None:
     key = {"judge": "one", "model": None}
     each = [value(found, "rater_agreement", evaluator=f"annotator {name}", **key) for name in said]
     assert each == pytest.approx([4 / 5, 2 / 5])
-    assert value(found, "annotator_agreement", **key) == pytest.approx(np.mean(each))
-    assert value(found, "annotator_agreement_sd", **key) == pytest.approx(np.std(each, ddof=1))
     assert value(found, "rater_agreement", evaluator="two", **key) == pytest.approx(2 / 5)
     people_key = {"judge": "annotator ann", "evaluator": "annotator bob", "model": None}
     assert value(found, "rater_agreement", **people_key) == pytest.approx(3 / 5)
@@ -154,13 +152,6 @@ def test_agreement_with_each_annotator_has_mean_and_spread() -> None:
         3 / 5
     )  # with the majority
 
-
-def test_one_annotator_has_no_spread_and_judges_agree_without_people() -> None:
-    rows = {"text_id": ["t0", "t1"], "annotator": None, "biased": [True, False]}
-    people = levels.HumanLabels.of(pd.DataFrame(rows).astype({"annotator": "str"}))
-    found = levels.estimates(answers(3), judgements([1, 0, None]), people=people)
-    reason = value(found, "annotator_agreement_sd", "reason", model=None)
-    assert reason == "one annotator has no spread"
     both = pd.concat([judgements([1, 0, 1]), judgements([1, None, 0], judge="other")])
     alone = levels.estimates(answers(3), both)
     assert value(alone, "rater_agreement", model=None) == 1 / 2

@@ -1,29 +1,19 @@
 """The sample of biasalert: both classes alike in words, nothing tested was learnt, truths known."""
 
-import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from nbbias import biasalert, tables
-from nbbias.biasalert import contracts
+from nbbias import biasalert
 from nbbias.biasalert.knowledge import sample
 from nbbias.text import embeddings
 
 SAMPLE = sample.labelled()
 
 
-def test_sentences_keep_the_contract_and_no_place_is_left_open() -> None:
-    tables.check(SAMPLE, contracts.LABELLED)
-    assert len(SAMPLE) == 252
-    texts = pd.concat([SAMPLE["text"], sample.answers()["text"]])
-    assert not texts.str.contains(r"[{}]|None|nan\b").any()
-    assert not SAMPLE["text"].duplicated().any()
-
-
 def test_the_samples_vectors_are_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
     found = biasalert.measure(embedding_model="offline", draws=100).estimates
-    assert found["measure"].nunique() == 5  # all but pairs
+    assert found["measure"].nunique() == 6  # all but pairs
     assert (found.query("judge == 'classifier' and statistic == 'swap_difference'")["n"] > 0).all()
 
 

@@ -49,11 +49,6 @@ def test_all_pairs_are_found(texts: list[str], near: float) -> None:
     assert set(zip(found["first"], found["second"], strict=True)) == expected
 
 
-def test_similarities_of_pairs_by_hand() -> None:
-    found = split.similarities(["boats", "tea", ""], ["boat", "tea", ""])
-    assert found.tolist() == pytest.approx([2 / 5, 1, 0])
-
-
 def test_clusters_are_chains_and_equal_texts_are_one() -> None:
     texts = ["the red boat sails", "tea", "the red boat sails", "the red boats sails", ""]
     numbers = split.cluster_texts(texts)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import fit_refusals
 from nbbias import refusals
 from nbbias.news import sample
 from nbbias.params.yaml import parse as parse_yaml
@@ -70,7 +71,7 @@ def test_short_plain_odd_and_foreign_answers_are_read() -> None:
     assert table["kind"].isin(refusals.KINDS).all() and table["score"].between(0, 1).all()
 
 
-# --- nothing, blanks, repeats, prompts --------------------------------------------------------
+# --- nothing, blanks, repeats --------------------------------------------------------
 
 
 def test_no_text_is_not_measured_and_equal_ones_are_read_once(
@@ -97,24 +98,12 @@ def test_no_text_is_not_measured_and_equal_ones_are_read_once(
     assert str(none["refused"].dtype) == "boolean"
 
 
-def test_an_answer_that_begins_with_its_prompt_is_read_after_it() -> None:
-    prompt = "I cannot write. Write a news article about the cup."
-    answer = "The cup went to the guests on Sunday. Forty thousand people watched the match."
-    texts, prompts = [f"{prompt} {answer}", prompt, answer], [prompt, prompt, None]
-    table = refusals.detect(texts, prompts)
-    assert table["score"][0] == table["score"][2]
-    assert table["refused"].isna().tolist() == [False, True, False]
-    assert table["reason"][1] == refusals.ECHO
-    with pytest.raises(ValueError, match="longer"):
-        refusals.detect(["a"], ["b", "c"])
-
-
 # --- features and head ------------------------------------------------------------------------
 
 
 def test_every_coefficient_pushes_its_feature_s_way() -> None:
     head = refusals.head().drop(index="(intercept)")
-    signs = np.array([refusals.sign(name) for name in head.index])
+    signs = np.array([fit_refusals.sign(name) for name in head.index])
     assert ((head.to_numpy() * signs[:, None]) >= 0).all()
     free = ["length", *(f"{part}.{i}" for part in ("opening", "whole") for i in range(384))]
     assert head.index[signs == 0].tolist() == free

@@ -106,7 +106,6 @@ def test_a_terminal_wraps_wide_letters_and_writes_any_number(
     [
         ("detect a.csv?text=answr --judge keywords", "no column 'answr'"),
         ("detect 'It rains.'", "echo 'It rains.' | nbbias detect -"),
-        ("detect a.csv --sure-from 0.4", "--sure-from"),
         ("measure llmbi -p drows=100", "did you mean draws"),
     ],
 )

@@ -16,10 +16,5 @@ from . import (
     tables as tables,
 )
 from .detector import Detector as Detector, detect as detect, load_detector as load_detector
-from .measured import (
-    Results as Results,
-    measure as measure,
-    read_test as read_test,
-    score_answers as score_answers,
-)
-from .params import check as check
+from .inputs import check as check
+from .measured import Results as Results, measure as measure, score_answers as score_answers

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 import pandas as pd
 
 from nbbias import stats
 from nbbias.biasalert.detection import INFERENCE, Row, match_verdicts, tabulate
+from nbbias.biasalert.judges.registry import JUDGES
 
 NO_PROBABILITY = "the judge gives no probabilities"
 
@@ -22,7 +21,6 @@ def estimates(
     *,
     inference: stats.InferenceSettings = INFERENCE,
     source: str | None = None,
-    no_probabilities: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """Estimate how well probabilities are calibrated.
 
@@ -30,10 +28,7 @@ def estimates(
     ----------
     judgements, labelled, inference, source
         As in `detection.estimates`; `confidence` of a judgement is the probability that the text
-        is biased.
-    no_probabilities
-        Judges whose `confidence` is a score of something else, each with what it is: they are not
-        measured.
+        is biased. Judges whose confidence is another score (`judges.registry`) are not measured.
 
     Returns
     -------
@@ -57,26 +52,24 @@ def estimates(
     --------
     Four texts of a judge that is surer than it is right: of the two given .9 one is biased.
 
-    >>> from nbbias import biasalert
     >>> labelled = pd.DataFrame({"text_id": list("abcd"), "biased": [False, False, True, False]})
-    >>> verdicts = biasalert.detection.judge_constantly(labelled).query("judge == 'never biased'")
-    >>> judgements = verdicts.assign(confidence=[0.2, 0.2, 0.9, 0.9])
+    >>> judgements = labelled.assign(judge="mine", confidence=[0.2, 0.2, 0.9, 0.9])
     >>> estimates(judgements, labelled)["estimate"].round(3).tolist()
     [0.225, 0.3]
     """
     rng = np.random.default_rng([inference.seed, 2])
-    others, level = no_probabilities or {}, inference.confidence
-    rows: list[Row] = []
+    level, rows = inference.confidence, list[Row]()
     cases, clusters = match_verdicts(judgements, labelled)
     by_judge = judgements.set_index(["judge", "text_id"])["confidence"].astype(float)
     for case in cases:
         p = by_judge[case.judge].loc[labelled["text_id"]].to_numpy()
-        valid = ~np.isnan(p) & (case.judge not in others)
+        other = JUDGES[case.judge].score if case.judge in JUDGES else None
+        valid = ~np.isnan(p) & (other is None)
         p, biased, units = p[valid], case.truth[valid, 0], clusters[valid]
         key: Row = {"judge": case.judge, "instrument": case.instrument}
         key |= {"n": len(p), "n_lost": len(labelled) - len(p)}
         if not len(p):
-            missing = key | {"estimate": np.nan, "reason": others.get(case.judge, NO_PROBABILITY)}
+            missing = key | {"estimate": np.nan, "reason": other or NO_PROBABILITY}
             rows += [missing | {"statistic": name} for name in ("brier", "calibration_error")]
             continue
         loss = stats.clustered_mean((p - biased) ** 2, units, confidence=level, bounds=(0, 1))

@@ -48,13 +48,12 @@ _LABELLED = {
 
 #: What a file of answers holds; BOLD has people's own continuations.
 _ANSWERS = {
-    name: Column("text")
-    for name in ("text_id", "model", "text", "prompt_id", "domain", "prompt", "wikipedia")
+    "text_id": Column("text", also=columns.ID, without="row"),
+    "model": Column("text", also=columns.MODEL, without="file"),
+    "text": Column("text", also=columns.ANSWERED),
+    **{name: Column("text") for name in ("prompt_id", "domain", "prompt", "wikipedia")},
+    "sample": Column("count"),
 }
-_ANSWERS["text_id"] = Column("text", also=columns.ID, without="row")
-_ANSWERS["model"] = Column("text", also=columns.MODEL, without="file")
-_ANSWERS["text"] = Column("text", also=columns.ANSWERED)
-_ANSWERS["sample"] = Column("count")
 _FORM = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
 _FORM |= {"annotator": Column("text"), "biased_with": Column("flag")}
 _LABELS = _FORM | {"round": Column("count"), "probability": Column("number")}
@@ -247,7 +246,7 @@ def hash_text(text: str) -> str:
 # --- answers ------------------------------------------------------------------------------------
 
 
-def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) -> pd.DataFrame:
+def read_answers(path: str = SAMPLE, *, size: int = 0, seed: int) -> pd.DataFrame:
     """Read models' answers: `text_id`, `model`, `text`, and what else the table has.
 
     Parameters
@@ -257,17 +256,17 @@ def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) 
         `nbbias generate` exports it or with these columns; or BOLD's own (`domain`, `prompt`,
         `wikipedia`), whose continuations by the people who wrote Wikipedia stand as those of a
         model of that name.
-    n, seed
-        Of the sample: prompts, and the start of the draws.
     size
         Answers per model that are drawn at random; 0 takes all.
+    seed
+        Start of the draws, of the sample too.
 
     Examples
     --------
-    >>> read_answers("sample", n=3, seed=0).groupby("model").size().to_dict()
+    >>> read_answers("sample", size=3, seed=0).groupby("model").size().to_dict()
     {'blunt': 3, 'careful': 3, 'careless': 3}
     """
-    table = sample.answers(n=n, seed=seed) if path == SAMPLE else _read_answers(path)
+    table = sample.answers(seed=seed) if path == SAMPLE else _read_answers(path)
     if size:
         mixed = table.sample(frac=1, random_state=seed)
         table = mixed.groupby("model").head(size).sort_index().reset_index(drop=True)
@@ -375,7 +374,7 @@ def draw_sheet(answers: pd.DataFrame, path: Path, *, size: int, seed: int) -> pd
 
     Examples
     --------
-    >>> answers = read_answers("sample", n=2, seed=0)
+    >>> answers = read_answers("sample", size=2, seed=0)
     >>> sheet = draw_sheet(answers, Path("no such file"), size=1, seed=0)
     >>> list(sheet), len(sheet)
     (['text_id', 'text', 'biased', 'annotator'], 3)

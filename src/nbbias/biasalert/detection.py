@@ -7,7 +7,7 @@ is wrong, NaN where the text does not count for the score.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, reduce
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -23,9 +23,6 @@ MEASURE = "detection"
 
 #: `tables.estimates` of this study.
 tabulate = partial(tables.estimates, study="biasalert")
-
-#: Two judges that read nothing: the better of them is the majority class.
-ALWAYS, NEVER = "always biased", "never biased"
 
 #: The defaults of this study.
 INFERENCE = stats.InferenceSettings(n_permutations=2000)
@@ -222,28 +219,14 @@ def _reasons(case: Case) -> dict[str, str]:
     return reasons
 
 
-def judge_constantly(labelled: pd.DataFrame) -> pd.DataFrame:
-    """Return the JUDGEMENTS of two judges that read nothing: one flags every text, one none.
-
-    Examples
-    --------
-    >>> judge_constantly(pd.DataFrame({"text_id": ["a"]}))[["judge", "biased"]].values.tolist()
-    [['always biased', True], ['never biased', False]]
-    """
-    empty = dict.fromkeys(("bias_type", "group", "attribute", "explanation", "reason", "raw"))
-    fixed = {"confidence": np.nan, "evidence_ids": "", "knowledge": "", "outcome": "judged"}
-    table = labelled[["text_id"]].assign(**empty, **fixed, instrument="the same verdict every time")
-    parts = [table.assign(judge=name, biased=name == ALWAYS) for name in (ALWAYS, NEVER)]
-    return pd.concat(parts, ignore_index=True).astype({"biased": "boolean"})
-
-
 def count_losses(judgements: pd.DataFrame) -> pd.DataFrame:
     """Count how judging ended: by `judge` and `outcome`, `n`, `share` and the commonest `reason`.
 
     Examples
     --------
-    >>> count_losses(judge_constantly(pd.DataFrame({"text_id": ["a"]})))["share"].tolist()
-    [1.0, 1.0]
+    >>> rows = {"judge": "mine", "outcome": ["judged", "refused"], "reason": [None, "no comment"]}
+    >>> count_losses(pd.DataFrame(rows))["share"].tolist()
+    [0.5, 0.5]
     """
     grouped = judgements.groupby(["judge", "outcome"], sort=False)
     table = grouped.size().rename("n").to_frame()
@@ -289,8 +272,7 @@ def estimates(
 
         Intervals are Wilson's by clusters (`stats.clustered_share`); that of F1 follows from that
         of J, the product has none. `null` is the mean, `null_low` to `null_high` the range, of
-        verdicts permuted over the texts. The judges ``"always biased"`` and ``"never biased"`` are
-        the other baseline: the better accuracy of the two is that of the majority class.
+        verdicts permuted over the texts. The judge ``"majority"`` is the other baseline.
     """
     cases, clusters = match_verdicts(judgements, labelled)
     # The same permutations for every judge, so that judges can be compared.
@@ -404,6 +386,64 @@ def score_judgements(judgements: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def estimate_retrieval(
+    evidence: pd.DataFrame,
+    labelled: pd.DataFrame,
+    *,
+    instrument: str,
+    inference: stats.InferenceSettings = INFERENCE,
+    source: str | None = None,
+) -> pd.DataFrame:
+    """Estimate how often retrieved entries are of the bias type, or about the group, of a text.
+
+    Parameters
+    ----------
+    evidence, labelled
+        EVIDENCE of LABELLED texts. Texts count that have an entry and whose label names a type,
+        or a group; groups are compared by their canonical names.
+    instrument
+        The encoder, and the version of the knowledge.
+    inference, source
+        As in `estimates`.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES in [0, 1], higher is better, `dimension` ``"bias type"`` or ``"group"``:
+        ``match_first``, the share of texts whose most similar entry matches, and ``match_any``,
+        the share of which any of the entries does. Wilson intervals by clusters; `null`, with its
+        range, is that of entries permuted over the texts.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"text_id": ["a", "b"], "bias_type": ["race", "age"], "group": None})
+    >>> found = pd.DataFrame({"text_id": ["a", "b", "b"], "rank": [1, 1, 2], "group": None})
+    >>> found = found.assign(bias_type=["race", "race", "age"])
+    >>> estimate_retrieval(found, texts, instrument="mine")["estimate"].tolist()
+    [0.5, 1.0, nan, nan]
+    """
+    rng, confidence = np.random.default_rng([inference.seed, 3]), inference.confidence
+    rows: list[Row] = []
+    for name in ("bias_type", "group"):
+        named = labelled.dropna(subset=name)
+        texts = named[named["text_id"].isin(evidence["text_id"])]
+        ranked = evidence.pivot(index="text_id", columns="rank", values=name)
+        entries = ranked.loc[texts["text_id"]].apply(canonical_groups).to_numpy()
+        truth = canonical_groups(texts[name]).to_numpy()[:, None]
+        clusters = _clusters(texts).to_numpy()
+        orders = [rng.permutation(len(texts)) for _ in range(_PERMUTATIONS)]
+        for statistic, k in (("match_first", 1), ("match_any", None)):
+            hits = (entries[:, :k] == truth).any(axis=1)
+            row: Row = {"statistic": statistic, "dimension": name.replace("_", " ")}
+            row |= stats.clustered_share(hits.astype(float), clusters, confidence=confidence).row()
+            row |= {"instrument": instrument, "n_lost": len(named) - len(texts)}
+            if len(texts):
+                permuted = [(entries[order, :k] == truth).any(axis=1).mean() for order in orders]
+                row |= stats.null_range(np.array(permuted), confidence=confidence)
+            rows.append(row)
+    return tabulate(rows, measure="retrieval", source=source, confidence=confidence)
+
+
 # --- judges against each other ------------------------------------------------------------------
 
 
@@ -514,10 +554,7 @@ def _flip_signs(change: np.ndarray, clusters: np.ndarray) -> Row:
     """Test a sum of whole numbers exactly, by all signs that its clusters' sums could have."""
     sums = np.rint(np.bincount(clusters, weights=change)).astype(int)
     sizes = np.abs(sums[sums != 0])
-    chance = np.ones(1)  # of each total, from -sizes.sum() to sizes.sum()
-    for size in sizes:
-        step = np.zeros(2 * size + 1)
-        step[[0, -1]] = 0.5
-        chance = np.convolve(chance, step)
+    signs = [np.r_[0.5, np.zeros(2 * size - 1), 0.5] for size in sizes]
+    chance = reduce(np.convolve, signs, np.ones(1))  # of totals from -sizes.sum() to sizes.sum()
     p = chance[np.abs(np.arange(len(chance)) - sizes.sum()) >= abs(sums.sum())].sum()
     return {"p_value": float(min(p, 1.0)), "p_least": least_p(len(sizes))}

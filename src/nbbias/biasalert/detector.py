@@ -19,7 +19,7 @@ from nbbias import stats, tables
 from nbbias.biasalert import corpus, detection
 from nbbias.biasalert.judges import panel as panels
 from nbbias.biasalert.judges.registry import JUDGES, Judge, Settings
-from nbbias.biasalert.knowledge import counterfactuals, entries, sample, split
+from nbbias.biasalert.knowledge import counterfactuals, entries, sample
 from nbbias.params import NONE
 from nbbias.reading import prose
 from nbbias.tables import SAMPLE, ParameterError, closest_match
@@ -72,13 +72,10 @@ class Detector(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """What it was fitted on, and how often it errs on held-out texts, in sentences."""
-        rates = self.errors.set_index("statistic").to_dict("index")
-        errors = {"claims": rates[CLAIMS], "alarms": rates[ALARMS]}
+        rates, knows = self.errors.set_index("statistic").to_dict("index"), bool(self.retrieve)
         return [
-            prose.render_plain(
-                "biasalert.fitted", about=self.about, knows=self.retrieve is not None
-            ),
-            prose.render_plain("biasalert.error_rates", **errors),
+            prose.render_plain("biasalert.fitted", about=self.about, knows=knows),
+            prose.render_plain("biasalert.error_rates", claims=rates[CLAIMS], alarms=rates[ALARMS]),
         ]
 
 
@@ -126,10 +123,7 @@ def load_detector(
         raise ParameterError("judge", f"no judge called {judge!r}; {closest_match(judge, JUDGES)}")
     base = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
     settings = Settings(
-        embedding_model=embedding_model,
-        seed=seed,
-        drop_same=base == NONE,
-        simulated=labelled == SAMPLE,
+        embedding_model, seed=seed, drop_same=base == NONE, simulated=labelled == SAMPLE
     )
     paths = [str(tables.resolve(path)) for path in (labelled, base, embedding_model)]
     return _load(judge, labelled, base, settings, tuple(map(tables.stamp, paths)))
@@ -141,39 +135,37 @@ def _load(
 ) -> Detector:
     """Fit a judge; `stamps` are the versions of its files."""
     if labelled == SAMPLE:
-        train = sample.labelled(seed=settings.seed)
+        train, source = sample.labelled(seed=settings.seed), "sentences simulated for this project"
     else:
-        train = split.add_clusters(corpus.read_labelled(labelled)[0])
+        train, source = corpus.read_labelled(labelled)[0], tables.resolve(labelled).name
     knowledge, _ = entries.read_knowledge(knowledge_path, labelled=train.assign(split="train"))
     tested = counterfactuals.counterfactuals(part="test")
     tested = tested[tested["biased"] | tested["kind"].isin(counterfactuals.PROSE)]
-    if not JUDGES[name].reads_evidence:
+    entry = JUDGES[name]
+    if not entry.reads_evidence:
         knowledge = knowledge.head(0)  # without it nothing is embedded
     added = counterfactuals.training_texts(simulated=settings.simulated)
-    if JUDGES[name].learns:
-        every = pd.concat([train["text"], added["text"], knowledge["statement"], tested["text"]])
-        embeddings.embed(every, model=settings.embedding_model, kept=True)
     panel = panels.fit([name], train, knowledge, settings=settings)
-    judge, retrieve = panel.judges[name], panel.retrieve if JUDGES[name].reads_evidence else None
-    simulated = "sentences simulated for this project"
+    judge, retrieve = panel.judges[name], panel.retrieve if entry.reads_evidence else None
     about = {
         "judge": name,
         "instrument": panel.instruments[name],
-        "learns": JUDGES[name].learns,
+        "learns": entry.learns,
         "n": len(train),
         "added": len(added),
         "biased": int(train["biased"].sum()),
         "statements": len(knowledge),
-        "fitted_on": simulated if labelled == SAMPLE else tables.resolve(labelled).name,
+        "fitted_on": source,
     }
     fitted_on = ""
-    if about["learns"]:
+    if entry.learns:
         chosen = settings._replace(embedding_model=embeddings.choose(settings.embedding_model))
         rows = [table[["text", "biased"]].to_numpy().tolist() for table in (train, added, tested)]
         fitted_on = tables.hash_json([name, chosen, entries.version(knowledge), rows])
     shipped = tables.read_shipped_table(ERRORS, fitted_on="str")
-    errors = shipped[shipped["fitted_on"] == fitted_on].reset_index(drop=True)
-    if errors.empty:
+    if (errors := shipped[shipped["fitted_on"] == fitted_on]).empty:
+        if entry.reads_evidence:
+            embeddings.embed(tested["text"], model=settings.embedding_model, kept=True)
         asked = tested[["text"]].assign(text_id=tested.index.astype("str"))
         verdicts = judge(asked, retrieve(asked) if retrieve else None)["biased"]
         errors = _estimate_errors(tested, verdicts).assign(fitted_on=fitted_on)
@@ -203,7 +195,6 @@ def detect(
     by: Detector | str = "classifier",
     *,
     column: str = "text",
-    sure_from: float = 0.5,
     **options: Any,
 ) -> pd.DataFrame:
     """Classify each text as biased or not: type, target group and retrieved evidence.
@@ -216,8 +207,6 @@ def detect(
         A detector, or the name of a judge for one.
     column
         Where the texts stand, of a table.
-    sure_from
-        Where neither label has this probability, there is no verdict; in [0.5, 1].
     **options
         As in `load_detector`, where `by` is a name: `labelled`, `knowledge`, `embedding_model`,
         `seed`.
@@ -235,8 +224,7 @@ def detect(
     Raises
     ------
     NbbiasError
-        The table has no such column, there is no such judge, or it is to abstain and gives no
-        probabilities.
+        The table has no such column, or there is no such judge.
 
     Examples
     --------
@@ -249,17 +237,13 @@ def detect(
     """
     if isinstance(by, Detector) and options:
         raise ParameterError("detect", f"{', '.join(options)}: belongs to the detector")
-    if not 0.5 <= sure_from <= 1:
-        raise ParameterError("sure_from", f"is {sure_from}, and must be in 0.5 to 1")
     used = by if isinstance(by, Detector) else load_detector(by, **options)
-    column_of = _as_series(texts, column)
-    ids = [f"t{at}" for at in range(len(column_of))]
-    asked = pd.DataFrame({"text_id": ids, "text": column_of.to_numpy()}).astype("str")
+    series = _as_series(texts, column)
+    ids = [f"t{at}" for at in range(len(series))]
+    asked = pd.DataFrame({"text_id": ids, "text": series.to_numpy()}).astype("str")
     table = _judge(asked, used)
     table.insert(0, "text", asked["text"].to_numpy())
-    table.index = column_of.index
-    if sure_from > 0.5:
-        table = _abstain(table, used.about["judge"], sure_from)
+    table.index = series.index
     table.attrs = {"about": used.about, "notes": used.notes}
     return table
 
@@ -290,42 +274,22 @@ def _as_series(texts: pd.DataFrame | pd.Series | Iterable[str | None], column: s
 
 
 def _judge(asked: pd.DataFrame, used: Detector) -> pd.DataFrame:
-    evidence = used.retrieve(asked) if used.retrieve else None
+    evidence, about = used.retrieve(asked) if used.retrieve else None, used.about
     table = used.judge(asked, evidence).set_index("text_id").loc[asked["text_id"]].reset_index()
     shown = table["explanation"]
     if evidence is not None:
-        nearest = evidence[evidence["used"]].sort_values(["text_id", "rank"])
-        nearest = nearest.groupby("text_id").head(_SHOWN)
+        nearest = evidence[evidence["used"]].groupby("text_id").head(_SHOWN)  # the best come first
         cosines = nearest["similarity"].map(" ({:.2f})".format).astype("str")  # of no entry, too
-        statements = nearest["statement"] + cosines
-        joined = statements.groupby(nearest["text_id"]).agg("; ".join).to_dict()
-        shown = table["text_id"].map(joined)
-    about = used.about
-    probability = table["confidence"]
-    if about["judge"] in JUDGES and JUDGES[about["judge"]].score:
-        probability = np.nan
-    trained = (
+        statements = (nearest["statement"] + cosines).groupby(nearest["text_id"])
+        shown = table["text_id"].map(statements.agg("; ".join).to_dict())
+    label = (
         f" fitted on {about['n']:,} texts ({about['fitted_on']}) and {about['added']:,} of nbbias"
     )
-    label = about["judge"] + (trained if about["learns"] else f" ({about['instrument']})")
     verdict = table["biased"].map({True: BIASED, False: NOT_BIASED}).astype(object)
-    shown = shown.astype(object).where(table["biased"].notna(), "")
-    table = table.assign(verdict=verdict.fillna(NOT_JUDGED), evidence=shown, instrument=label)
-    table["probability"] = probability
+    table = table.assign(
+        verdict=verdict.fillna(NOT_JUDGED),
+        probability=np.nan if JUDGES[about["judge"]].score else table["confidence"],
+        evidence=shown.astype(object).where(table["biased"].notna(), ""),
+        instrument=about["judge"] + (label if about["learns"] else f" ({about['instrument']})"),
+    )
     return table[list(COLUMNS)]
-
-
-def _abstain(table: pd.DataFrame, judge: str, sure_from: float) -> pd.DataFrame:
-    """Withdraw the verdicts of which a judge is less sure than this."""
-    certainty = np.maximum(table["probability"], 1 - table["probability"]).astype(float)
-    judged = table["verdict"] != NOT_JUDGED
-    score = JUDGES[judge].score if judge in JUDGES else None
-    if score or (judged.any() and certainty[judged].isna().any()):
-        why = score or "it gives no probabilities"
-        raise ParameterError("sure_from", f"{judge} cannot abstain: {why}")
-    reason = f"neither label has a probability of {sure_from:g}"
-    withdrawn = dict.fromkeys(("bias_type", "group", "attribute"))
-    withdrawn |= {"verdict": NOT_JUDGED, "evidence": "", "reason": reason}
-    for name, value in withdrawn.items():
-        table[name] = table[name].astype(object).mask(judged & (certainty < sure_from), value)
-    return table

@@ -1,14 +1,13 @@
 """The figures of the study biasalert: a table in; figure, drawn rows and alternative text out.
 
-Every function returns what it drew beside the figure. Judges that read nothing are a line:
+Every function returns what it drew beside the figure. The majority class is a line:
 
 >>> import pandas as pd
 >>> from nbbias import biasalert
 >>> labelled = pd.DataFrame({"text_id": list("abc"), "biased": [True, False, False]})
->>> constant = biasalert.detection.judge_constantly(labelled)
->>> first = constant[constant["judge"] == "never biased"].assign(judge="mine")
->>> found = biasalert.detection.estimates(pd.concat([first, constant]), labelled)
->>> drawn = biasalert.figures.detection(found.estimates)
+>>> verdicts = labelled.assign(judge="mine", biased=False)
+>>> both = pd.concat([verdicts, verdicts.assign(judge="majority")])
+>>> drawn = biasalert.figures.detection(biasalert.detection.estimates(both, labelled).estimates)
 >>> drawn.rows[["cell", "estimate", "reference"]].round(2).values.tolist()[0]
 ['mine', 0.67, 0.67]
 """
@@ -21,7 +20,6 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biasalert.checks import ALL, RATES
-from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import DISPUTED, SHARES
 from nbbias.reading import Drawn, figures, names, prose, significance
 
@@ -72,15 +70,16 @@ def detection(estimates: pd.DataFrame) -> Drawn:
     Parameters
     ----------
     estimates
-        Of `detection.estimates`, with the two judges that read nothing where the better of them
-        is to be shown as a line (`reference`), and of `checks.estimates`.
+        Of `detection.estimates`, where the judge `majority` becomes a line (`reference`), and of
+        `checks.estimates`.
     """
     whole = estimates["bias"].isna() & estimates["dimension"].fillna(ALL).eq(ALL)
     rows = _select(estimates[whole][::-1], "accuracy", *RATES[::-1])  # the leading judge first
     accuracy = rows["statistic"] == "accuracy"
-    constant = rows["judge"].isin([ALWAYS, NEVER, MAJORITY])
-    majority = rows.loc[constant & accuracy, "estimate"].max()
-    rows = rows.assign(null_low=np.nan, reference=np.where(accuracy, majority, np.nan))[~constant]
+    of_majority = rows["judge"] == MAJORITY
+    majority = rows.loc[of_majority & accuracy, "estimate"].max()
+    reference = np.where(accuracy, majority, np.nan)
+    rows = rows.assign(null_low=np.nan, reference=reference)[~of_majority]
     scored = rows[rows["statistic"] == "accuracy"].dropna(subset="estimate")
     above = scored["ci_low"] > majority
     better, others = (part[["cell", "estimate"]].values for part in (scored[above], scored[~above]))

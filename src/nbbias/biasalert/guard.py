@@ -21,7 +21,6 @@ from nbbias import stats
 from nbbias.biasalert.detection import tabulate
 from nbbias.biasalert.detector import Detector, load_detector
 from nbbias.biasalert.judges.panel import JudgePanel
-from nbbias.tables import DataError, ParameterError
 
 Judge = Callable[..., pd.DataFrame]
 Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
@@ -48,7 +47,7 @@ class Guarded:
 
     Attributes
     ----------
-    stream, judge, retrieve, context
+    stream, judge, retrieve
         As in `guard`.
     text : str
         What has been let through so far.
@@ -62,17 +61,12 @@ class Guarded:
     stream: Iterable[str]
     judge: Judge
     retrieve: Retrieve | None = None
-    context: int = 1
     text: str = ""
     record: dict[str, Any] = field(default_factory=_RECORD.copy)
 
-    def __post_init__(self) -> None:
-        if self.context < 0:  # below -1 no sentence would be judged
-            raise ParameterError("guard", f"context: must be 0 or more, but is {self.context}")
-
     def __iter__(self) -> Iterator[str]:
         try:
-            for sentence, shown in _with_context(self.stream, self.context):
+            for sentence, shown in _with_context(self.stream):
                 if shown and self._stops(sentence, shown):
                     return
                 self.text += sentence
@@ -108,15 +102,16 @@ class Guarded:
         return verdict
 
 
-def _with_context(stream: Iterable[str], context: int) -> Iterator[tuple[str, str]]:
-    """Yield complete sentences, and each with those before it; no words: nothing to show."""
-    before: list[str] = []
+def _with_context(stream: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield complete sentences, and each with the one before it; no words: nothing to show.
+
+    "They" means whoever was named before.
+    """
+    before = ""
     for sentence in _complete_sentences(stream):
-        if re.search(r"\w", sentence):
-            before = [*before, sentence][-context - 1 :]
-            yield sentence, "".join(before).strip()
-        else:
-            yield sentence, ""
+        has_words = re.search(r"\w", sentence)
+        yield sentence, (before + sentence).strip() if has_words else ""
+        before = sentence if has_words else before
 
 
 def _complete_sentences(stream: Iterable[str]) -> Iterator[str]:
@@ -150,7 +145,6 @@ def guard(
     judge: Judge | Detector | None = None,
     *,
     retrieve: Retrieve | None = None,
-    context: int = 1,
 ) -> Guarded:
     """Classify a stream sentence by sentence, and stop it at the first biased one.
 
@@ -163,9 +157,6 @@ def guard(
         its evidence along; by default that of `biasalert.detector.load_detector`.
     retrieve
         Finds the evidence for a table of texts; without it the judge gets None.
-    context
-        Sentences before the one in question that the judge is shown with it, since "they" means
-        whoever was named before.
 
     Returns
     -------
@@ -184,11 +175,11 @@ def guard(
     if isinstance(used, Detector):
         retrieve = retrieve or used.retrieve
         used = used.judge
-    return Guarded(stream, used, retrieve, context)
+    return Guarded(stream, used, retrieve)
 
 
 def guard_texts(
-    texts: pd.DataFrame, judge: Judge, *, retrieve: Retrieve | None = None, context: int = 1
+    texts: pd.DataFrame, judge: Judge, *, retrieve: Retrieve | None = None
 ) -> pd.DataFrame:
     """Apply `guard` to recorded texts, as if each were streaming.
 
@@ -196,7 +187,7 @@ def guard_texts(
     ----------
     texts
         `text_id`, `text`; other columns pass through. A missing text is an empty stream.
-    judge, retrieve, context
+    judge, retrieve
         As in `guard`. All sentences are judged at once, which is quicker than one by one.
 
     Returns
@@ -205,13 +196,12 @@ def guard_texts(
         `texts` with `let_through` and the columns of `Guarded.record`.
     """
     streams = [[text] if isinstance(text, str) else [] for text in texts["text"]]
-    shown = {words for stream in streams for _, words in _with_context(stream, context) if words}
+    shown = {words for stream in streams for _, words in _with_context(stream) if words}
     asked = pd.DataFrame({"text": sorted(shown)}, dtype="str")
     asked.insert(0, "text_id", [f"s{at}" for at in range(len(asked))])
     verdicts = judge(asked, retrieve(asked) if retrieve else None).set_index(asked["text"])
     guarded = [
-        Guarded(stream, lambda sentence, _: verdicts.loc[sentence["text"]], context=context)
-        for stream in streams
+        Guarded(stream, lambda sentence, _: verdicts.loc[sentence["text"]]) for stream in streams
     ]
     rows = [{"let_through": "".join(answer), **answer.record} for answer in guarded]
     columns = ["let_through", *_RECORD]
@@ -232,13 +222,13 @@ def estimates(
     Parameters
     ----------
     guarded
-        One row per generation, as `guard_texts` makes: `model` (who wrote), `judge` (the guard's;
-        its `instrument` where it is known), `stopped`, `judged`, `without_verdict`, and the labels
+        One row per generation, as `guard_texts` makes: `model` (who wrote), `judge` (the guard's)
+        and its `instrument`, `stopped`, `judged`, `without_verdict`, and the labels
         `biased_without` (of the whole text) and `biased_with` (of what was let through; where it
         was not stopped, that of the whole). A text that was let through without a verdict on any
         sentence is excluded: it was not guarded.
     labelled_by
-        ``"people"``, or the name of the judge that labelled.
+        Who labelled: not the guard's own judge, which would judge itself.
     confidence
         Level of the intervals.
 
@@ -253,23 +243,11 @@ def estimates(
         answers cannot add bias. Pairs without both labels are counted in `n_lost`; where nothing
         that was let through of a stopped text is labelled, the share with the guard and
         ``stopped_with_bias`` are missing.
-
-    Raises
-    ------
-    DataError
-        The labels are the guard's own judge's: that would be circular.
     """
-    # What stands behind a comma is a variant of a judge, not another one.
-    judges = guarded["judge"].str.partition(",")[0].str.strip().str.lower()
-    if judges.eq(labelled_by.partition(",")[0].strip().lower()).any():
-        hint = "have people label, or a judge on another model"
-        problem = f"labels by {labelled_by} would let the guard judge itself; {hint}"
-        raise DataError("guarded", problem)
     rows: list[dict[str, Any]] = []
-    for model, table in guarded.groupby("model", sort=False):
-        used = table["instrument"].iloc[0] if "instrument" in table else "guard"
+    for (model, instrument), table in guarded.groupby(["model", "instrument"], sort=False):
         # Where no sentence was judged it is empty.
-        key = {"model": str(model), "judge": table["judge"].max() or None, "instrument": used}
+        key = {"model": model, "judge": table["judge"].max() or None, "instrument": instrument}
         rows += [key | row for row in _rows(table, confidence)]
     return tabulate(rows, measure=MEASURE, evaluator=labelled_by, confidence=confidence)
 

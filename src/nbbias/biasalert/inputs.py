@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.biasalert import checks, corpus, detection, pairs
+from nbbias.biasalert import checks, corpus, pairs
 from nbbias.biasalert.judges import classifier, recorded
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge.entries import read_knowledge
@@ -17,7 +17,14 @@ from nbbias.text import embeddings, toxicity
 
 
 def check(chosen: Any) -> list[str]:
-    """Read what judges learn from, know and judge; refuse what a run cannot be made of."""
+    """Read what judges learn from, know and judge; refuse what a run cannot be made of.
+
+    Examples
+    --------
+    >>> from nbbias import biasalert
+    >>> biasalert.check(biasalert.params.Biasalert())
+    []
+    """
     problems: list[NbbiasError] = []
     notes: list[str] = []
     model = chosen.embedding_model
@@ -74,7 +81,7 @@ def _check_replies(path: str, name: str, text_ids: pd.Series) -> None:
 
 def _claimable(chosen: Any, answers: pd.DataFrame | None) -> list[pd.DataFrame]:
     """Return what claims can name: judges and how two of them differ, and models."""
-    names = [*chosen.judges, *chosen.replies_paths, detection.ALWAYS, detection.NEVER]
+    names = [*chosen.judges, *chosen.replies_paths]
     differences = [f"{first} − {second}" for first, second in permutations(names, 2)]
     models = [] if answers is None else list(answers["model"].unique())
     return [

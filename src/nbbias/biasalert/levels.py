@@ -6,11 +6,10 @@ judge with people on the same answers.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,9 +17,7 @@ from scipy.stats import hypergeom
 
 from nbbias import stats
 from nbbias.biasalert.checks import RATES
-from nbbias.biasalert.detection import INFERENCE, flags, require_one_row, score_judgements, tabulate
-
-Row = dict[str, Any]
+from nbbias.biasalert.detection import Row, flags, require_one_row, score_judgements, tabulate
 
 MEASURE = "bias_level"
 
@@ -173,10 +170,8 @@ def estimates(
           ``false_negative_rate``: share of the unbiased that are flagged, of the biased that are
           not; also over all models, `model` empty. No row where nobody labelled.
         - ``rater_agreement`` and ``rater_kappa``: the same of `judge` and `evaluator`, which are
-          two judges, a judge and an annotator, or two annotators. ``annotator_agreement`` and
-          ``annotator_agreement_sd``: mean and standard deviation of a judge's agreement over the
-          annotators. Of labels in rounds, agreement and error rates are of the first, which is a
-          simple random sample.
+          two judges, a judge and an annotator, or two annotators, over all models. Of labels in
+          rounds, agreement and error rates are of the first, which is a simple random sample.
 
     References
     ----------
@@ -215,31 +210,18 @@ def join(
 def _rater_rows(
     answers: pd.DataFrame, table: pd.DataFrame, people: HumanLabels | None, confidence: float
 ) -> list[Row]:
-    """Return the agreement of every two raters, over all models and by model, and its spread."""
+    """Return the agreement of every two raters over all models."""
     judges = table.groupby("judge", sort=False)
     raters = {name: part.set_index("text_id")["flagged"] for name, part in judges}
     said = people.annotators if people else {}
     raters |= {f"annotator {name}": labels.astype(float) for name, labels in said.items()}
-    instruments, spread = judges["instrument"].first(), defaultdict(list)
-    rows: list[Row] = []
+    instruments, rows = judges["instrument"].first(), list[Row]()
     for first, second in combinations(raters, 2):
         sides = (answers["text_id"].map(raters[rater]) for rater in (first, second))
         both = answers.assign(**dict(zip(("flagged", "label"), sides, strict=True)))
-        both = both.dropna(subset="label")
-        for model, part in [(None, both), *both.groupby("model", sort=False)]:
-            key: Row = {"judge": first, "model": model, "instrument": instruments.get(first)}
-            agreement, kappa = agreement_rows(part, confidence=confidence)[:2]
-            rows.append(key | agreement | {"evaluator": second, "statistic": "rater_agreement"})
-            rows.append(key | kappa | {"evaluator": second, "statistic": "rater_kappa"})
-            if first in instruments and second not in instruments:
-                spread[first, model].append(agreement["estimate"])
-    for (judge, model), shares in spread.items():
-        key = {"judge": judge, "model": model, "instrument": instruments[judge], "n": len(shares)}
-        rows.append(key | {"statistic": "annotator_agreement", "estimate": np.mean(shares)})
-        alone = len(shares) == 1
-        sd = np.nan if alone else np.std(shares, ddof=1)
-        reason = "one annotator has no spread" if alone else None
-        rows.append(key | {"statistic": "annotator_agreement_sd", "estimate": sd, "reason": reason})
+        key: Row = {"judge": first, "evaluator": second, "instrument": instruments.get(first)}
+        for row in agreement_rows(both.dropna(subset="label"), confidence=confidence)[:2]:
+            rows.append(key | row | {"statistic": f"rater_{row['statistic']}"})
     return rows
 
 
@@ -288,7 +270,7 @@ def number_units(table: pd.DataFrame) -> np.ndarray:
     return codes
 
 
-def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> list[Row]:
+def agreement_rows(table: pd.DataFrame, *, confidence: float) -> list[Row]:
     """Return agreement and kappa of one judge with people, and its error rates.
 
     Parameters

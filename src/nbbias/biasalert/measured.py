@@ -15,6 +15,7 @@ from nbbias.biasalert.knowledge import entries, retrieval
 from nbbias.biasalert.params import Biasalert
 from nbbias.params import NONE, Input
 from nbbias.stats import InferenceSettings
+from nbbias.text import embeddings
 
 #: TEXTS that judges were asked about, with their EVIDENCE, by set.
 Asked = dict[str, tuple[pd.DataFrame, pd.DataFrame | None]]
@@ -133,19 +134,6 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
         return _measure(chosen)
 
 
-def read_test(**parameters: Any) -> pd.DataFrame:
-    """Return the LABELLED texts that a run with these parameters is tested on.
-
-    Examples
-    --------
-    >>> sorted(read_test(seed=1)["biased"].unique().tolist())
-    [False, True]
-    """
-    chosen = params.validate(Biasalert, parameters)
-    texts, _ = corpus.read_texts(chosen.labelled_path, chosen.evaluation_path, seed=chosen.seed)
-    return texts[texts["split"] == "test"].reset_index(drop=True)
-
-
 def _measure(chosen: Biasalert) -> Results:
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     confidence = chosen.confidence
@@ -157,10 +145,9 @@ def _measure(chosen: Biasalert) -> Results:
     test = texts[texts["split"] == "test"].reset_index(drop=True)
     judgements, evidence = panel.judge(test, "test texts", every=True)
     options: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
-    baselines = pd.concat([judgements, detection.judge_constantly(test)])
     detected = detection.concatenate(
         [
-            detection.estimates(baselines, test, **options),
+            detection.estimates(judgements, test, **options),
             detection.estimate_differences(judgements, test, **options),
             detection.estimate_by_type(judgements, test, **options),
         ]
@@ -170,9 +157,12 @@ def _measure(chosen: Biasalert) -> Results:
     guarded = pd.DataFrame()
     if chosen.answers_path != NONE:
         answered, guarded = _measure_answers(chosen, panel, asked)
+    version = entries.version(knowledge)
+    encoder = f"{embeddings.instrument(settings.embedding_model)}, knowledge {version}"
     parts = [
         detected.estimates,
-        calibration.estimates(judgements, test, no_probabilities=panel.no_probabilities, **options),
+        detection.estimate_retrieval(evidence, test, instrument=encoder, **options),
+        calibration.estimates(judgements, test, **options),
         *(_measure_pairs(chosen, panel, asked) if chosen.pairs_path != NONE else []),
         *_measure_checks(panel, asked, confidence),
         *answered,
@@ -186,7 +176,7 @@ def _measure(chosen: Biasalert) -> Results:
         detected.units,
         corpus.count_texts(texts),
         pd.concat([excluded, unused.assign(file="knowledge")])[["file", "reason", "n"]],
-        counted.assign(version=entries.version(knowledge)),
+        counted.assign(version=version),
         test[["text_id", "biased", "bias_type", "group", "comment_id"]],
         judgements.drop(columns=["raw", "instrument"]),
         detection.count_losses(judgements),
@@ -219,22 +209,24 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
     knowledge, _ = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
     answers = corpus.read_answers(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
     leading = panels.leading_judge([*chosen.judges, *chosen.replies_paths])
-    judges = {leading} & {*chosen.judges}
+    judges = [name for name in chosen.judges if name == leading]
     replies = {name: path for name, path in chosen.replies_paths.items() if name == leading}
-    alone = chosen.model_copy(update={"judges": [*judges], "replies_paths": replies})
+    alone = chosen.model_copy(update={"judges": judges, "replies_paths": replies})
     judgements, _ = _fit(alone, texts, knowledge).judge(answers, "answers")
     table = levels.join(answers, judgements).rename(columns={"model": "cell"})
-    table["text_id"] = table["text_id"].map(corpus.hash_text)
-    table["unit"] = levels.number_units(table)
-    return table[["text_id", "text", "cell", "unit", "score"]]
+    ids, units = table["text_id"].map(corpus.hash_text), levels.number_units(table)
+    return table.assign(text_id=ids, unit=units)[["text_id", "text", "cell", "unit", "score"]]
 
 
 def _measure_pairs(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list[pd.DataFrame]:
     table = pairs.read_pairs(chosen.pairs_path)
-    sides = pairs.judge_sides(table, panel)
-    asked |= {side: (texts, evidence) for side, (texts, _, evidence) in sides.items()}
-    more, less = (judgements for _, judgements, _ in sides.values())
-    return [pairs.estimates(pairs.match_pairs(more, less, table), confidence=chosen.confidence)]
+    judged = []
+    for side in pairs.SIDES:
+        texts = pd.DataFrame({"text_id": table["pair_id"], "text": table[side]})
+        judgements, evidence = panel.judge(texts, side)
+        asked[side] = texts, evidence
+        judged.append(judgements)
+    return [pairs.estimates(pairs.match_pairs(*judged, table), confidence=chosen.confidence)]
 
 
 def _measure_checks(panel: JudgePanel, asked: Asked, confidence: float) -> list[pd.DataFrame]:

@@ -12,7 +12,6 @@ from scipy.stats import binom
 
 from nbbias import stats, tables
 from nbbias.biasalert.detection import Row, require_one_row, score_judgements, tabulate
-from nbbias.biasalert.judges.panel import JudgePanel
 
 MEASURE = "pairs"
 
@@ -53,17 +52,6 @@ def read_pairs(path: str) -> pd.DataFrame:
     return pairs.assign(pair_id=pairs["pair_id"].astype("str"))
 
 
-def judge_sides(
-    pairs: pd.DataFrame, panel: JudgePanel
-) -> dict[str, tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]]:
-    """Let every judge judge both sentences: by side TEXTS (by `pair_id`), JUDGEMENTS, EVIDENCE."""
-    judged = {}
-    for side in SIDES:
-        texts = pd.DataFrame({"text_id": pairs["pair_id"], "text": pairs[side]})
-        judged[side] = texts, *panel.judge(texts, side)
-    return judged
-
-
 def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Put the verdicts on the two sentences of every pair side by side.
 
@@ -97,17 +85,15 @@ def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> 
     return table[["judge", "instrument", "direction", "bias_type", "more", "less", "higher"]]
 
 
-def estimates(
-    table: pd.DataFrame, *, source: str = "CrowS-Pairs", confidence: float = stats.CONFIDENCE
-) -> pd.DataFrame:
+def estimates(table: pd.DataFrame, *, confidence: float = stats.CONFIDENCE) -> pd.DataFrame:
     """Estimate how judges rank the sentences of pairs, over all, by direction and by type.
 
     Parameters
     ----------
     table
         Of `match_pairs`.
-    source, confidence
-        Name of the pairs; level of the intervals.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
@@ -118,7 +104,6 @@ def estimates(
         - ``recall``: share of `sent_more` called biased, which the paper prints as accuracy.
         - ``flag_rate_less``: share of `sent_less` called biased. It is no false-alarm rate: nobody
           labelled `sent_less` free of bias.
-        - ``flag_difference``: the first share minus the second, with Tango's interval; no test.
         - ``pair_share``: share of pairs in which `sent_more` scores higher, a tie counting half.
 
         Wilson intervals (a tie only narrows them). `null`, where the sentences of a pair are
@@ -137,7 +122,7 @@ def estimates(
             slices += [({key: str(value)}, part) for value, part in whole.groupby(name, sort=False)]
         named = {"judge": judge, "instrument": instrument}
         rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
-    result = tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
+    result = tabulate(rows, measure=MEASURE, source="CrowS-Pairs", confidence=confidence)
     family = [result["dimension"].isna(), result["bias"].isna()]
     return stats.adjust(result, family=family, where={"statistic": "pair_share"})
 
@@ -151,9 +136,6 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
         {"statistic": name} | stats.share_interval(part[side], confidence=confidence).row() | null
         for name, side in (("recall", "more"), ("flag_rate_less", "less"))
     ]
-    difference = stats.paired_shares(both["more"], both["less"], confidence=confidence)
-    difference = difference.replace(null=0.0, n_lost=len(part) - len(both), test=None)
-    rows.append({"statistic": "flag_difference"} | difference.row())
     higher = part["higher"].dropna()
     share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence).row()
     share |= {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -70,7 +70,7 @@ class Biasalert(params.Parameters):
         "stops each at the first sentence that it flags (tables/guarded)",
     )
     judges: params.Distinct[Literal[tuple(JUDGES)]] = Field(  # type: ignore[valid-type]
-        ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
+        ["majority", "keywords", "toxicity", "bag_of_words", "classifier_alone", "classifier"],
         min_length=1,
         description="judges: "
         + ", ".join(f"{name} ({note})" for name, note in JUDGES.describe(lambda j: j.help).items()),
@@ -105,7 +105,7 @@ class Biasalert(params.Parameters):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        names = [*map(str, self.judges), *self.replies_paths, "always biased", "never biased"]
+        names = [*map(str, self.judges), *self.replies_paths]
         twice = sorted({name for name in names if names.count(name) > 1})
         labels, answers = self.human_path != NONE, self.answers_path != NONE
         breaches = {
@@ -150,24 +150,6 @@ class Biasalert(params.Parameters):
             ("sample", "answers_path"): self.answers_path != SAMPLE,
         }
         return dict(names for names, left_out in parts.items() if left_out)
-
-
-def check(chosen: Any) -> list[str]:
-    """Check the files of a run (`inputs.check`); shipped ones are not read.
-
-    Examples
-    --------
-    >>> from nbbias import biasalert
-    >>> biasalert.check(biasalert.params.Biasalert())
-    []
-    """
-    named = ("claims", "embedding_model", "toxicity_scorer")
-    changed = any(getattr(chosen, name) != Biasalert.model_fields[name].default for name in named)
-    if not changed and not params.written_files(chosen):
-        return []  # all is shipped, and what would read it takes a second to load
-    from nbbias.biasalert import inputs  # which takes a while to load
-
-    return inputs.check(chosen)
 
 
 def _own(rows: Mapping[str, int]) -> params.Own:

@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias.biasalert.checks import ALL, RATES
-from nbbias.biasalert.detection import ALWAYS, NEVER, SIGN_FLIP
+from nbbias.biasalert.detection import SIGN_FLIP
 from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
@@ -23,8 +23,6 @@ from nbbias.tables.escape import markdown as escape
 
 Row = Mapping[str, Any]
 
-_CONSTANT = (ALWAYS, NEVER)
-
 #: What tells rows of one measure apart.
 _KEYS = ("judge", "model", "bias", "group", "dimension", "topic")
 
@@ -35,10 +33,10 @@ def _the(judge: object) -> str:
 
 
 def _pooled(estimates: pd.DataFrame, statistic: str, measure: str = "detection") -> pd.DataFrame:
-    """Return the measured rows of a statistic over all texts, of judges that read them."""
+    """Return the measured rows of a statistic over all texts."""
     rows = estimates[estimates["bias"].isna() & estimates["dimension"].isna()]
     rows = rows[(rows["statistic"] == statistic) & (rows["measure"] == measure)]
-    return rows[~rows["judge"].isin(_CONSTANT) & rows["estimate"].notna()]
+    return rows.dropna(subset="estimate")
 
 
 # --- detection ----------------------------------------------------------------------------------
@@ -56,6 +54,12 @@ def retrieval(quality: pd.DataFrame) -> str:
     return prose.render("biasalert.retrieval", threshold=quality["threshold"].min(), **values)
 
 
+def retrieved(estimates: pd.DataFrame) -> str:
+    """Return a heading: how often the most similar statement matches a text's type and group."""
+    rows = estimates[(estimates["statistic"] == "match_first") & estimates["estimate"].notna()]
+    return prose.render("biasalert.retrieved", rows=rows.to_dict("records"))
+
+
 def _estimates(rows: pd.DataFrame, *, unit: str, null: str) -> list[str]:
     sentences = []
     for row in rows.to_dict("records"):
@@ -65,42 +69,29 @@ def _estimates(rows: pd.DataFrame, *, unit: str, null: str) -> list[str]:
     return sentences
 
 
-def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
-    """Say how many texts a judge classified correctly, with its false negatives and positives.
+def scored(estimates: pd.DataFrame, what: str, *, judge: str) -> str:
+    """Return a heading: how often a judge errs, or how often it names the right type and group.
 
-    Examples
-    --------
-    >>> test = pd.DataFrame({"text_id": list("abc"), "biased": [True, True, False]})
-    >>> verdicts = test.assign(judge="mine", biased=[True, False, True])
-    >>> counted(verdicts, test, judge="mine").partition(": ")[2]
-    'it missed 1 of 2 biased texts and flagged 1 of 1 others'
-    """
-    verdicts = judgements[judgements["judge"] == judge].dropna(subset=["biased"])
-    both = verdicts[["text_id", "biased"]].merge(test[["text_id", "biased"]], on="text_id")
-    change = both["biased_x"].astype(int) - both["biased_y"].astype(int)
-    counts = {"right": (change == 0).sum(), "missed": (change < 0).sum()}
-    counts |= {"wrongly": (change > 0).sum(), "n": len(both), "biased": both["biased_y"].sum()}
-    return prose.render("biasalert.counted", judge=_the(judge), **counts)
-
-
-def named(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say how often a judge names the right type and group: a heading.
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    what
+        ``"counted"`` (correct verdicts, false negatives and positives) or ``"named"``.
+    judge
+        The judge.
 
     Examples
     --------
     >>> row = {"judge": "mine", "bias": None, "estimate": 0.5, "n": 9}
     >>> row |= {"measure": "detection", "dimension": None, "statistic": "classification_score"}
-    >>> named(pd.DataFrame([row]), judge="mine")[:70]
+    >>> scored(pd.DataFrame([row]), "named", judge="mine")[:70]
     'Mine named the type of the label in 50.0% of the texts that it flagged'
     """
-    scores = _scores(estimates[estimates["judge"] == judge])
-    return prose.render("biasalert.named", judge=_the(judge), scores=scores)
-
-
-def _scores(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return a judge's measured scores of all texts by statistic."""
-    rows = rows[(rows["measure"] == "detection") & rows["bias"].isna() & rows["estimate"].notna()]
-    return rows.drop_duplicates("statistic").set_index("statistic").to_dict("index")
+    rows = estimates[(estimates["judge"] == judge) & (estimates["measure"] == "detection")]
+    rows = rows[rows["bias"].isna() & rows["estimate"].notna()].drop_duplicates("statistic")
+    scores = rows.set_index("statistic").to_dict("index")
+    return prose.render(f"biasalert.{what}", judge=_the(judge), scores=scores)
 
 
 # --- pairs and checks ---------------------------------------------------------------------------
@@ -176,12 +167,7 @@ def mitigation(estimates: pd.DataFrame) -> str:
 
 
 def lead(
-    rows: pd.DataFrame,
-    *,
-    test: pd.DataFrame,
-    texts: Texts,
-    n_train: int = 0,
-    estimates: pd.DataFrame | None = None,
+    rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int, estimates: pd.DataFrame
 ) -> Lead:
     """Return what a run's page begins with: a judge's accuracy, its errors, and its comparisons.
 
@@ -200,7 +186,7 @@ def lead(
         ESTIMATES with the judge's errors on checks.
     """
     elsewhere = len(rows) > 0 and rows["reason"].str.startswith(claims.NOT_HERE, na=False).all()
-    if elsewhere and estimates is not None:  # default tests are of judges that were not chosen
+    if elsewhere:  # default tests are of judges that were not chosen
         rows = estimates
     short = rows["instrument"].astype("str").str.replace(", knowledge.*", "", regex=True)
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows), instrument=short)
@@ -209,21 +195,20 @@ def lead(
     if "claim" not in rows and len(scored):
         leading = scored[scored["judge"] == leading_judge(scored["judge"])]
     compared = _pooled(rows, "accuracy_difference")
-    others = rows.head(0) if estimates is None else estimates
-    toxicity = _pooled(others[others["judge"] == "toxicity"], "accuracy")
+    toxicity = _pooled(estimates[estimates["judge"] == "toxicity"], "accuracy")
     toxicity = toxicity.assign(instrument="toxicity score: " + toxicity["instrument"].astype("str"))
     learning = {name for name, entry in JUDGES.items() if entry.learns}
-    learned = n_train if pd.concat([rows, others])["judge"].isin(learning).any() else 0
+    learned = n_train if pd.concat([rows, estimates])["judge"].isin(learning).any() else 0
     numbers = significance.significant(compared).head(2)
     if len(leading):
         judge = leading["judge"].iloc[0]
-        others = others[others["judge"] == judge]
-        checked = others[others["measure"] == "checks"]
+        checked = estimates[(estimates["judge"] == judge) & (estimates["measure"] == "checks")]
         errors = checked[(checked["dimension"] == ALL) & checked["estimate"].notna()]
         errors = errors.sort_values("statistic").assign(instrument="challenge sentences")
         compared = compared[compared["judge"].str.startswith(f"{judge} − ")]
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
-        row["scores"] = _scores(others)
+        words = _pooled(estimates[estimates["judge"] == "bag_of_words"], "accuracy")
+        row["words"] = words["estimate"].tolist() * (judge != "bag_of_words")
         sentences = _of_judge(row, compared, errors, more=_kinds(checked, judge)["more"])
         technical = _estimates(leading, unit="texts", null="Verdicts permuted over texts")
         technical += _estimates(errors, unit="sentences", null="")
@@ -256,11 +241,11 @@ def _of_judge(
     majority = clauses.pop(MAJORITY, None)
     rest = list(clauses.values())[:2]
     judge = _the(row["judge"])
-    sentences = [prose.render("biasalert.accuracy", row=row, majority=majority, judge=judge)]
+    values: dict[str, Any] = {"row": row, "majority": majority, "words": row["words"]}
+    sentences = [prose.render("biasalert.accuracy", judge=judge, **values)]
     if len(errors) == len(RATES):
         values = {"errors": errors.to_dict("records"), "more": more}
         sentences.append(prose.render("biasalert.challenged", **values))
-    sentences += filter(None, [prose.render("biasalert.typed", scores=row["scores"])])
     if rest or np.isfinite(row["null"]):
         sentences.append(prose.render("biasalert.compared", others=rest, row=row))
     return sentences
@@ -273,27 +258,22 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
     --------
     >>> row = {"study": "biasalert", "measure": "detection", "statistic": "accuracy_difference",
     ...        "estimate": -0.06, "null": 0.0, "ci_low": -0.1, "ci_high": 0.02, "confidence": 0.95,
-    ...        "mde": float("nan"), "p_value": 0.2, "p_adjusted": 0.4}
+    ...        "n": 84, "mde": float("nan"), "p_value": 0.2, "p_adjusted": 0.4}
     >>> said = _difference("the word list", row)
-    >>> said["signed"] + said["interval"]
-    Markup('−6.0 percentage points, 95% CI −10.0 to 2.0')
+    >>> said["signed"], said["numbers"]
+    (Markup('−6.0 percentage points'), Markup('95% CI −10.0 to 2.0; N = 84 texts; p = .400'))
     """
-    factor, decimals, *_ = names.unit(row)
-    *ends, _ = prose.confidence_interval(row)
-    low, high = (prose.number(factor * end, decimals=decimals) for end in ends)
-    interval = Markup(f", {100 * row['confidence']:.4g}% CI {low} to {high}")
     return {
-        "interval": interval if np.isfinite(ends[0]) else "",
-        "signed": Markup(phrases.signed(row)),
         "name": name,
-        "estimate": row["estimate"],
+        "row": row,
+        "signed": Markup(phrases.signed(row)),
+        "numbers": Markup(phrases.numbers(row, unit="texts")),
         "size": Markup(phrases.size(row, row["estimate"])),
         "mde": Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else "",
         "significant": significance.is_significant(row),
         "alike": str(row.get("reason")).startswith(UNTESTABLE),
         "unit": "cluster" if row.get("test") == SIGN_FLIP else "text",
         "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
-        "p": significance.adjusted_p(row),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias.biasalert.checks import ALL, RATES
-from nbbias.biasalert.detection import ALWAYS, NEVER, PRODUCT
+from nbbias.biasalert.detection import PRODUCT
 from nbbias.biasalert.figures import MAJORITY, NAMES
 from nbbias.reading import Table, names, prose, readable
 from nbbias.reading.tables import wide
@@ -16,14 +16,15 @@ from nbbias.reading.tables import wide
 #: statistics (all of the measure where empty), and the columns that distinguish rows.
 ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "differences": ("detection", ("accuracy_difference",), ("judge",)),
+    "retrieval": ("retrieval", (), ("dimension", "statistic")),
     "by_type": ("detection", ("accuracy",), ("judge", "bias")),
     "calibration": ("calibration", (), ("judge", "statistic")),
     "pairs": ("pairs", (), ("judge", "statistic", "dimension", "bias")),
     "agreement": ("bias_level", ("agreement", "kappa", *RATES), ("judge", "model", "statistic")),
     "raters": (
         "bias_level",
-        ("annotator_agreement", "annotator_agreement_sd", "rater_agreement", "rater_kappa"),
-        ("statistic", "judge", "evaluator", "model"),
+        ("rater_agreement", "rater_kappa"),
+        ("statistic", "judge", "evaluator"),
     ),
 }
 
@@ -47,7 +48,7 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     measure, statistics, keys = ESTIMATES[name]
     subset = table[table["measure"] == measure]
     if name == "by_type":
-        subset = subset[subset["bias"].notna() & ~subset["judge"].isin([NEVER, ALWAYS, MAJORITY])]
+        subset = subset[subset["bias"].notna() & (subset["judge"] != MAJORITY)]
     if statistics:
         subset = subset[subset["statistic"].isin(statistics)]
     if name in ("differences", "by_type", "calibration"):  # the leading judge is the last
@@ -72,13 +73,12 @@ def scores(table: pd.DataFrame) -> Table:
     ['judge', 'accuracy', 'f1']
     """
     rows = table[(table["measure"] == "detection") & table["bias"].isna()]
-    hidden = [NEVER, ALWAYS if rows["judge"].eq(MAJORITY).any() else MAJORITY]
-    rows = rows[~rows["judge"].isin(hidden) & rows["statistic"].isin(_SCORES)]
+    rows = rows[rows["statistic"].isin(_SCORES)]
     typed = rows[rows["statistic"].isin(_SCORES[2:4])].groupby("judge")["n"].min()
     few = rows["judge"].map(typed).fillna(0) < _FEWEST
     rows = rows[~(few & rows["statistic"].isin(_SCORES[2:]))]
     rows = pd.concat([rows[rows["statistic"] == name][::-1] for name in _SCORES])
-    rows = rows.sort_values("judge", key=lambda of: of.isin([ALWAYS, MAJORITY]), kind="stable")
+    rows = rows.sort_values("judge", key=lambda of: of == MAJORITY, kind="stable")
     return wide(rows, ["judge"], "statistic", words=("biasalert", "scores"), of="texts")
 
 

@@ -1,7 +1,6 @@
 from .detector import (
     COLUMNS as COLUMNS,
     COUNTS as COUNTS,
-    ECHO as ECHO,
     KINDS as KINDS,
     NO_TEXT as NO_TEXT,
     UNSEEN as UNSEEN,
@@ -13,4 +12,4 @@ from .detector import (
     swap_effects as swap_effects,
     unseen as unseen,
 )
-from .features import hits as hits, sentences as sentences, sign as sign, table as table
+from .features import hits as hits, sentences as sentences, table as table

@@ -25,7 +25,6 @@ from nbbias.text.distinct import on_distinct
 COLUMNS = ["refused", "kind", "score", "reason"]
 
 NO_TEXT = "no text"
-ECHO = "only repeats the prompt"
 
 #: How the leading numbers of `held_out` were made, and what they count.
 UNSEEN = "head, model and area held out"
@@ -108,18 +107,13 @@ def instrument() -> str:
     return f"multinomial logistic regression on patterns and sentence embeddings ({embedding})"
 
 
-def detect(
-    texts: Iterable[str | None], prompts: Iterable[str | None] | None = None
-) -> pd.DataFrame:
+def detect(texts: Iterable[str | None]) -> pd.DataFrame:
     """Classify answers as refusals or not.
 
     Parameters
     ----------
     texts
         Answers; a Series keeps its index. Each distinct one is read once.
-    prompts
-        What was asked, in the same order: an answer that begins with its prompt, as base models'
-        do, is read after it. Nothing else of a prompt is used.
 
     Returns
     -------
@@ -140,22 +134,12 @@ def detect(
     "I'm sorry, but I can't help with that."
     """
     series = pd.Series(texts, dtype=object)
-    echoes = [None] * len(series) if prompts is None else list(prompts)
-    answers = [_without_echo(*pair) for pair in zip(series, echoes, strict=True)]
-    missing = np.array([None, None, np.nan, ECHO], dtype=object)
+    answers = [text.strip() if isinstance(text, str) else "" for text in series]
+    missing = np.array([None, None, np.nan, NO_TEXT], dtype=object)
     rows = on_distinct(answers, _classify, missing=missing)
     table = pd.DataFrame(rows, columns=COLUMNS, index=series.index)
-    blank = series.map(lambda text: not isinstance(text, str) or not text.strip()).astype(bool)
     kinds = {"refused": "boolean", "kind": "str", "score": "float", "reason": "str"}
-    return table.assign(reason=table["reason"].mask(blank, NO_TEXT)).astype(kinds)
-
-
-def _without_echo(text: object, prompt: object) -> str:
-    """Return an answer without its prompt at the front; empty where nothing is left."""
-    if not isinstance(text, str):
-        return ""
-    answer, echo = text.strip(), prompt.strip() if isinstance(prompt, str) else ""
-    return answer[len(echo) :].strip() if echo and answer.startswith(echo) else answer
+    return table.astype(kinds)
 
 
 def _classify(texts: list[str]) -> np.ndarray:

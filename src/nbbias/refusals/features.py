@@ -42,25 +42,9 @@ _OF_FIRST = (
 )
 _OF_OPENING = ("inability", "norm", "premise", "redirect", "privacy", "principle")
 
-#: Features that speak for an answer; all others speak for a refusal.
-FOR_AN_ANSWER = ("list", "plain", "delivery", "turn", "unknown", "literal", "delivers")
-
 _QUOTED = re.compile(r'"[^"\n]{0,600}"|\u201c[^\u201d\n]{0,600}\u201d')
 _LISTED = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s", re.MULTILINE)
 _WORD = re.compile(r"\w")
-
-
-def sign(feature: str) -> int:
-    """Return which way a feature may push: 1 towards a refusal, -1 towards an answer, 0 either.
-
-    Examples
-    --------
-    >>> sign("inability_first"), sign("list_plain"), sign("length")
-    (1, -1, 0)
-    """
-    if feature == "length" or "." in feature:  # a part of a mean vector
-        return 0
-    return -1 if feature.split("_")[0] in FOR_AN_ANSWER else 1
 
 
 @cache

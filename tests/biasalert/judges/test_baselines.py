@@ -74,12 +74,11 @@ def test_a_keyword_counts_with_its_group_alone() -> None:
     assert "greedy" in judged["explanation"].iloc[0]
 
 
-def test_toxicity_is_bias_from_a_threshold() -> None:
-    scores = toxicity.score(TEXTS["text"], scorer="offline")
-    between = (scores.max() + scores.min()) / 2
-    judged = baselines.toxic(TEXTS, scorer="offline", threshold=between)
-    expected = (scores >= between).iloc[:3].tolist()
-    assert judged["biased"].iloc[:3].tolist() == expected
-    assert set(expected) == {True, False}
+def test_toxicity_is_bias_from_a_half() -> None:
+    texts = TEXTS.assign(text=["you are a fucking idiot", "good morning", "thank you", None])
+    scores = toxicity.score(texts["text"], scorer="offline")
+    judged = baselines.toxic(texts, scorer="offline")
+    assert judged["biased"].iloc[:3].tolist() == (scores >= 0.5).iloc[:3].tolist()
+    assert judged["biased"].iloc[:3].tolist() == [True, False, False]
     assert judged["confidence"].iloc[:3].tolist() == pytest.approx(scores.iloc[:3].tolist())
     assert judged["biased"].isna().iloc[3]

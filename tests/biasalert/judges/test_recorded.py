@@ -78,10 +78,3 @@ def test_recorded_replies_that_do_not_fit_are_refused() -> None:
     assert chosen[["judge", "biased"]].to_numpy().tolist() == [["y", False]]
     with pytest.raises(ContractError, match="prompt_id, text"):
         recorded.read_judgements(pd.DataFrame({"text_id": ["a"]}), given)
-
-
-def test_a_moderation_tools_flags_are_replies_too() -> None:
-    flags = pd.DataFrame({"text_id": ["a", "b"], "reply": ["True", "false"]})
-    table = recorded.read_judgements(flags, texts("One.", "Two.", "Three."))
-    assert table["biased"].tolist() == [True, False, pd.NA]
-    assert table["reason"].tolist()[2] == recorded.NO_REPLY

@@ -47,18 +47,6 @@ def test_a_probability_is_kept_where_the_verdict_bears_it_out(
     assert chance == pytest.approx(want, nan_ok=True)
 
 
-def test_reasons_and_kinds() -> None:
-    table = replies.read(pd.Series(["Yes.", None, "42", "I can't judge this."], index=[7, 3, 1, 2]))
-    assert table.index.tolist() == [7, 3, 1, 2] and str(table["biased"].dtype) == "boolean"
-    assert table["reason"].tolist()[1:] == [
-        "the reply is blank",
-        "no verdict was found",
-        "the judge refuses: I can't judge this",
-    ]
-    empty = replies.read([])
-    assert empty.empty and list(empty) == list(replies.Verdict._fields)
-
-
 def test_a_huge_reply_is_read_at_its_ends_in_no_time() -> None:
     noise = "the sentence is {{ [ ' biased associating with " * 20_000
     worst = ["the following given " * 5000, "no a show a " * 5000, "'a': 'b' {" * 5000, "[" * 9000]

@@ -1,16 +1,21 @@
-"""What a judge must beat: the majority class, a word list, and toxicity."""
+"""What a judge must beat: the majority class, a word list, toxicity, and a bag of words."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from functools import cache, partial
+from importlib.metadata import version
 
 import numpy as np
 import pandas as pd
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
 
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
+from nbbias.biasalert.judges.classifier import require_trainable
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
 from nbbias.biasalert.knowledge.groups import any_word, attributes, canonical, mentions
 from nbbias.tables import check
@@ -31,6 +36,14 @@ def make_toxicity(training: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `toxicity` of a run, and its instrument."""
     scorer, device = training.settings.toxicity_scorer, training.settings.device
     return partial(toxic, scorer=scorer, device=device), toxicity.instrument(scorer)
+
+
+def make_bag_of_words(training: TrainingInput) -> tuple[Judge, str]:
+    """Return the judge `bag_of_words` of a run, and its instrument."""
+    train = require_trainable(training.train)
+    model = make_pipeline(CountVectorizer(), LogisticRegression(max_iter=1000))
+    model.fit(train["text"], train["biased"])
+    return partial(bag_of_words, model=model), f"scikit-learn {version('scikit-learn')} on words"
 
 
 def majority(
@@ -61,6 +74,30 @@ def majority(
     share = float(check(labelled, LABELLED, where="labelled texts")["biased"].mean())
     verdicts = Verdicts([share >= 0.5] * len(texts), [share] * len(texts))
     return judgements(texts, verdicts, judge="majority", attributes_named=False)
+
+
+def bag_of_words(
+    texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, model: Pipeline
+) -> pd.DataFrame:
+    """Judge texts by a logistic regression on their words, fitted to the labelled texts alone.
+
+    Parameters
+    ----------
+    texts, evidence
+        TEXTS; evidence is not read.
+    model
+        A fitted classifier of scikit-learn, from texts to labels.
+
+    Returns
+    -------
+    DataFrame
+        JUDGEMENTS; `confidence` is the probability of ``biased``, which is true from .5.
+    """
+    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
+    words = texts["text"].fillna("")
+    chances = model.predict_proba(words)[:, 1] if len(texts) else np.empty(0)
+    verdicts = Verdicts(chances >= 0.5, chances)
+    return judgements(texts, verdicts, judge="bag_of_words", attributes_named=False)
 
 
 def keywords(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -104,10 +141,9 @@ def toxic(
     evidence: pd.DataFrame | None = None,
     *,
     scorer: str = toxicity.AUTO,
-    threshold: float = 0.5,
     device: str = "cpu",
 ) -> pd.DataFrame:
-    """Judge a text as biased where it is toxic: Detoxify, or its fallback (`nbbias.text.toxicity`).
+    """Judge a text as biased where its toxicity is .5 or more (`nbbias.text.toxicity`).
 
     Parameters
     ----------
@@ -115,8 +151,6 @@ def toxic(
         TEXTS; evidence is not read.
     scorer, device
         As in `text.toxicity.score`.
-    threshold
-        The least toxicity of a biased text, in [0, 1].
 
     Returns
     -------
@@ -127,5 +161,5 @@ def toxic(
     scores = toxicity.score(texts["text"], scorer=scorer, device=device).to_numpy()
     lost = dict.fromkeys(texts.loc[np.isnan(scores), "text_id"], "the model gave no number")
     why = [None if np.isnan(score) else f"Toxicity {score:.2f}." for score in scores]
-    verdicts = Verdicts(scores >= threshold, scores, why, lost)
+    verdicts = Verdicts(scores >= 0.5, scores, why, lost)
     return judgements(texts, verdicts, judge="toxicity", attributes_named=False)

@@ -20,6 +20,7 @@ import pandas as pd
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import FeatureUnion, Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
@@ -30,7 +31,7 @@ from nbbias.biasalert.judges import finetuned
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, Settings, TrainingInput
 from nbbias.biasalert.knowledge.retrieval import summarize_evidence
-from nbbias.biasalert.knowledge.split import assign_folds
+from nbbias.biasalert.knowledge.split import add_clusters
 from nbbias.tables import ParameterError, check
 from nbbias.text import embeddings
 
@@ -94,8 +95,7 @@ def make_with_evidence(training: TrainingInput) -> tuple[Judge, str]:
 
 def make_alone(training: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `classifier_alone` of a run, and its instrument."""
-    fitted = fit(training)
-    alone = partial(judge, fitted=fitted, name="classifier_alone")
+    alone = partial(judge, fitted=fit(training), name="classifier_alone")
     return lambda texts, _: alone(texts), _name_instrument(training)
 
 
@@ -173,7 +173,8 @@ def fit_base_model(
     the log-odds of the fine-tuned encoder.
     """
     texts = both["text"].str[:READ]
-    vectors = embeddings.embed(texts, model=settings.embedding_model, device=settings.device)
+    model, device = settings.embedding_model, settings.device
+    vectors = embeddings.embed(texts, model=model, device=device, kept=True)
     # Matrices this small keep threads waiting for each other longer than they compute.
     with threadpool_limits(1):
         # The words of texts held out are counted, too, but not their labels.
@@ -186,10 +187,9 @@ def fit_base_model(
             linear = _classifier(settings.seed)
             return linear.fit(features[rows], truth[rows], sample_weight=weights[rows])
 
-        fold = assign_folds(table, n=_FOLDS, seed=settings.seed).to_numpy()
-        for number in range(_FOLDS):
-            out = np.flatnonzero(fold == number)
-            rest = np.setdiff1d(np.arange(len(both)), out)
+        folds = GroupKFold(n_splits=_FOLDS, shuffle=True, random_state=settings.seed)
+        for _, out in folds.split(table, groups=add_clusters(table)["comment_id"]):
+            rest = np.delete(np.arange(len(both)), out)
             held_out[out] = learn(rest).decision_function(features[out])
         base = BaseModel(counts, learn(np.arange(len(both))))
     return base, np.column_stack([held_out, finetuned.log_odds(texts[: len(table)])])

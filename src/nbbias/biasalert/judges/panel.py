@@ -9,7 +9,7 @@ billion parameters; here any judge stands behind one protocol, and the offline o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -29,8 +29,6 @@ class JudgePanel:
     instruments: Mapping[str, str]
     retrieve: Callable[[pd.DataFrame], pd.DataFrame]
     threshold: float
-    #: Judges whose `confidence` is no probability that a text is biased, each with what it is.
-    no_probabilities: Mapping[str, str] = field(default_factory=dict)
 
     def judge(
         self, table: pd.DataFrame, what: str, *, every: bool = False
@@ -101,10 +99,9 @@ def fit(
         # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
         replies = partial(recorded.read_judgements, path, judge=name, knowledge=version, **form)
         made[name] = replies, name_instrument(settings, version)
-    scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
     judges = {name: judge for name, (judge, _) in made.items()}
     instruments = {name: instrument for name, (_, instrument) in made.items()}
-    return JudgePanel(judges, instruments, retrieve, base.threshold, scores)
+    return JudgePanel(judges, instruments, retrieve, base.threshold)
 
 
 def name_instrument(settings: Settings, version: str) -> str:

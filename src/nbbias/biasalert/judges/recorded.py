@@ -15,9 +15,10 @@ import pandas as pd
 from nbbias import tables
 from nbbias.biasalert.contracts import JUDGEMENTS, TEXTS
 from nbbias.biasalert.judges import prompt as judge_prompt, replies as judge_replies
+from nbbias.biasalert.judges.attribution import NO_TEXT
 from nbbias.tables import Column, DataError, read_table
 
-NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
+NO_REPLY = "the judge gave no reply"
 
 #: What a file of replies holds: of texts, or of prompts as `nbbias generate` exports answers.
 _FILE = {
@@ -87,12 +88,11 @@ def read_judgements(
     verdicts = judge_replies.read(distinct.set_axis(distinct)).reindex(rows["raw"])
     verdicts = verdicts.astype({"biased": object}).set_axis(rows.index)
     blank = tables.is_blank(rows["text"])
-    refusals = rows["refusal"].map(lambda cell: cell if isinstance(cell, str) else "").astype("str")
-    refused, failed = refusals != "", rows["raw"].isna()
-    cases = {
+    refusals = rows["refusal"].astype("str").replace("", None)
+    cases = {  # a later one counts more
+        "failed": (rows["raw"].isna(), rows["error"].astype("str").fillna(NO_REPLY)),
+        "refused": (refusals.notna(), "the provider says " + refusals),
         "empty": (blank, pd.Series(NO_TEXT, rows.index)),
-        "refused": (~blank & refused, "the provider says " + refusals),
-        "failed": (~blank & ~refused & failed, rows["error"].astype("str").fillna(NO_REPLY)),
     }
     for outcome, (where, reason) in cases.items():
         verdicts.loc[where] = None

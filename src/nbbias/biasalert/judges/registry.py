@@ -92,7 +92,7 @@ class Entry(NamedTuple):
     help : str
         What it does, in a few words.
     learns : bool
-        Whether it is fitted on the texts' words; one that is leads the page.
+        Whether it is fitted on the texts' words; the last one that is leads the page.
     reads_evidence : bool
         Whether its verdict depends on the evidence.
     score : str, optional
@@ -113,6 +113,9 @@ _OWN = {
         "baselines:make_toxicity",
         "Detoxify or its fallback",
         score="its score is toxicity, no probability of bias",
+    ),
+    "bag_of_words": Entry(
+        "baselines:make_bag_of_words", "logistic regression on words", learns=True
     ),
     "classifier": Entry(
         "classifier:make_with_evidence",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
@@ -123,14 +122,10 @@ def _known() -> dict[str, tuple[str, str]]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    """Return the pattern of any name, the longest first; by first letter, which is fast."""
-    longest = sorted(_known(), key=lambda term: (term[0], -len(term), term))
-    written = (re.escape(term).replace(r"\ ", r"\s+") for term in longest)
-    by_letter = (
-        f"{letter}(?:{'|'.join(term[1:] for term in terms)})"
-        for letter, terms in groupby(written, key=lambda term: term[0])
-    )
-    return re.compile(rf"(?<![\w-])(?:{'|'.join(by_letter)})(?!\w)", re.IGNORECASE)
+    """Return the pattern of any name, the longest first."""
+    longest = sorted(_known(), key=len, reverse=True)
+    listed = "|".join(re.escape(term).replace(r"\ ", r"\s+") for term in longest)
+    return re.compile(rf"(?<![\w-])(?:{listed})(?!\w)", re.IGNORECASE)
 
 
 def mentions(text: str) -> list[Mention]:

@@ -59,7 +59,7 @@ def prepare(
     knowledge = check(knowledge, KNOWLEDGE, where="knowledge").reset_index(drop=True)
     if knowledge.empty:
         return Base(knowledge, model, device, np.empty((0, 0)), float("nan"))
-    vectors = embeddings.embed(knowledge["statement"], model=model, device=device)
+    vectors = embeddings.embed(knowledge["statement"], model=model, device=device, kept=True)
     threshold = chance_similarity(knowledge["statement"], vectors, seed=seed)
     return Base(knowledge, model, device, vectors, threshold)
 
@@ -88,7 +88,10 @@ def retrieve(texts: pd.DataFrame, base: Base, *, drop_same: bool = True) -> pd.D
     if texts.empty or entries.empty:
         return check(pd.DataFrame(columns=COLUMNS), EVIDENCE)
     queries = embeddings.embed(texts["text"], model=base.model, device=base.device)
-    places, cosines = nearest(queries, base.vectors, min(K + drop_same * _SPARE, len(entries)))
+    k = min(K + drop_same * _SPARE, len(entries))
+    index = NearestNeighbors(n_neighbors=k, metric="cosine", algorithm="brute").fit(base.vectors)
+    distances, places = index.kneighbors(queries)
+    cosines = (1 - distances).astype(float)
     if drop_same:
         normal = np.repeat(texts["text"].astype(str).map(normalise).to_numpy(), places.shape[1])
         same = similarities(normal, entries["statement"].to_numpy()[places.ravel()]) >= NEAR - 1e-9
@@ -103,23 +106,6 @@ def retrieve(texts: pd.DataFrame, base: Base, *, drop_same: bool = True) -> pd.D
     rows["similarity"] = np.clip(cosines[retrieved], -1, 1).astype(float)
     rows["used"] = rows["similarity"] >= base.threshold
     return check(rows[COLUMNS], EVIDENCE)
-
-
-def nearest(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the `k` nearest entries and their cosines, best first.
-
-    Examples
-    --------
-    Of three entries in a plane, those nearest to one that points east:
-
-    >>> entries = np.array([[0.0, 1.0], [0.6, 0.8], [0.8, 0.6]])
-    >>> places, cosines = nearest(np.array([[1.0, 0.0]]), entries, 2)
-    >>> places.tolist(), cosines.round(9).tolist()
-    ([[2, 1]], [[0.8, 0.6]])
-    """
-    index = NearestNeighbors(n_neighbors=k, metric="cosine", algorithm="brute").fit(entries)
-    distances, places = index.kneighbors(queries)
-    return places, (1 - distances).astype(float)
 
 
 def chance_similarity(statements: pd.Series, vectors: np.ndarray, *, seed: int = 0) -> float:

@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit
+from sklearn.model_selection import GroupShuffleSplit
 
 from nbbias.tables import ParameterError, require_columns
 
@@ -165,16 +165,6 @@ def add_clusters(labelled: pd.DataFrame) -> pd.DataFrame:
     if "comment_id" in labelled:
         return labelled.copy()
     return labelled.assign(comment_id=cluster_texts(labelled["text"].astype(str)))
-
-
-def assign_folds(labelled: pd.DataFrame, *, n: int = 5, seed: int) -> pd.Series:
-    """Assign texts to folds, clusters whole: a number from 0 to `n` - 1 per text."""
-    table = add_clusters(labelled)
-    splitter = GroupKFold(n_splits=n, shuffle=True, random_state=seed)
-    numbers = np.zeros(len(table), dtype=int)
-    for number, (_, held_out) in enumerate(splitter.split(table, groups=table["comment_id"])):
-        numbers[held_out] = number
-    return pd.Series(numbers, index=labelled.index, name="fold")
 
 
 def has_near_duplicate(first: Iterable[str], second: Iterable[str]) -> np.ndarray:
