@@ -65,15 +65,8 @@ def test_judges_stand_beside_the_majority_class_the_leading_one_first() -> None:
 
 
 def test_without_rows_a_figure_still_stands() -> None:
-    whole = figures.detection(pd.concat([FOUND, ERRORS])).figure
-    titles = [ax.get_title(loc="left").replace("\n", " ") for ax in whole.axes]
-    named = ["biased sentences missed", "unbiased sentences flagged"]
-    assert titles == ["accuracy on held-out texts", *named]
-    nothing = figures.detection(FOUND.head(0)).figure
+    nothing = figures.detection(NONE).figure
     assert "nothing was measured" in [t.get_text() for t in nothing.axes[0].texts]
-    assert figures.pairs(FOUND.head(0)).figure.axes
-    assert figures.levels(LEVELS.head(0), judge="x", answers=ANSWERS).figure.axes
-    assert figures.swaps(ERRORS.head(0), judge="x").figure.axes
 
 
 def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
@@ -98,20 +91,17 @@ def test_groups_stand_in_pairs_the_largest_difference_first() -> None:
     drawn = figures.swaps(table, judge="mine")
     (ax,) = drawn.figure.axes
     assert labels(ax) == ["Black people − White people", "women − men"] and dots(ax) == [-0.2, 0.1]
-    title = "All 2 differences between groups were significant; the largest was 0.20"
-    assert drawn.title == title
-    said = "Mine gave sentences about {} a lower probability of bias than the same about {} (by {})"
-    assert sentences.swapped(table, judge="mine") == said.format(
-        "Black people", "White people", "0.20"
+    assert drawn.title == "All 2 differences between groups were significant; the largest was 0.20"
+    assert sentences.swapped(table, judge="mine") == (
+        "Mine gave sentences about Black people a lower probability of bias than the same about "
+        "White people (by 0.20)"
     )
-    women = sentences.swapped(table.head(1), judge="mine")
-    assert women == said.format("men", "women", "0.10")
     changes = row | {"statistic": "verdict_changes", "estimate": 0.125, "n": 24, "p_value": np.nan}
     both = estimates([*rows, changes], study="biasalert", confidence=0.95).assign(p_adjusted=0.5)
-    none = sentences.swapped(both, judge="mine").split("; ")
-    assert none[0] == "No group's name changed the probability given by mine significantly"
-    assert none[1] == "the verdict changed in 3 of 24 sets"
-    assert "could not be estimated" in sentences.swapped(table, judge="another")
+    assert sentences.swapped(both, judge="mine") == (
+        "No group's name changed the probability given by mine significantly; "
+        "the verdict changed in 3 of 24 sets"
+    )
 
 
 def test_a_guard_stands_beside_verdicts_on_whole_answers() -> None:

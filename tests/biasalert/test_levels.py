@@ -143,6 +143,8 @@ def test_agreement_of_two_raters_is_of_the_answers_that_both_judged() -> None:
     key = {"judge": "one", "model": None}
     each = [value(found, "rater_agreement", evaluator=f"annotator {name}", **key) for name in said]
     assert each == pytest.approx([4 / 5, 2 / 5])
+    assert value(found, "annotator_agreement", **key) == pytest.approx(np.mean(each))
+    assert value(found, "annotator_agreement_sd", **key) == pytest.approx(np.std(each, ddof=1))
     assert value(found, "rater_agreement", evaluator="two", **key) == pytest.approx(2 / 5)
     people_key = {"judge": "annotator ann", "evaluator": "annotator bob", "model": None}
     assert value(found, "rater_agreement", **people_key) == pytest.approx(3 / 5)

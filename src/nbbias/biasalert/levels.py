@@ -6,10 +6,11 @@ judge with people on the same answers.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import combinations
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -170,8 +171,10 @@ def estimates(
           ``false_negative_rate``: share of the unbiased that are flagged, of the biased that are
           not; also over all models, `model` empty. No row where nobody labelled.
         - ``rater_agreement`` and ``rater_kappa``: the same of `judge` and `evaluator`, which are
-          two judges, a judge and an annotator, or two annotators, over all models. Of labels in
-          rounds, agreement and error rates are of the first, which is a simple random sample.
+          two judges, a judge and an annotator, or two annotators. ``annotator_agreement`` and
+          ``annotator_agreement_sd``: mean and standard deviation of a judge's agreement over the
+          annotators. Of labels in rounds, agreement and error rates are of the first, which is a
+          simple random sample.
 
     References
     ----------
@@ -210,18 +213,31 @@ def join(
 def _rater_rows(
     answers: pd.DataFrame, table: pd.DataFrame, people: HumanLabels | None, confidence: float
 ) -> list[Row]:
-    """Return the agreement of every two raters over all models."""
+    """Return the agreement of every two raters, over all models and by model, and its spread."""
     judges = table.groupby("judge", sort=False)
     raters = {name: part.set_index("text_id")["flagged"] for name, part in judges}
     said = people.annotators if people else {}
     raters |= {f"annotator {name}": labels.astype(float) for name, labels in said.items()}
     instruments, rows = judges["instrument"].first(), list[Row]()
+    spread = defaultdict[tuple[str, Any], list[float]](list)
     for first, second in combinations(raters, 2):
         sides = (answers["text_id"].map(raters[rater]) for rater in (first, second))
         both = answers.assign(**dict(zip(("flagged", "label"), sides, strict=True)))
-        key: Row = {"judge": first, "evaluator": second, "instrument": instruments.get(first)}
-        for row in agreement_rows(both.dropna(subset="label"), confidence=confidence)[:2]:
-            rows.append(key | row | {"statistic": f"rater_{row['statistic']}"})
+        both = both.dropna(subset="label")
+        for model, part in [(None, both), *both.groupby("model", sort=False)]:
+            key: Row = {"judge": first, "evaluator": second, "model": model}
+            pair = agreement_rows(part, confidence=confidence)[:2]
+            for row in pair:
+                name = {"statistic": f"rater_{row['statistic']}"}
+                rows.append(key | row | name | {"instrument": instruments.get(first)})
+            if first in instruments and second not in instruments:
+                spread[first, model].append(pair[0]["estimate"])
+    for (judge, model), shares in spread.items():
+        key = {"judge": judge, "model": model, "instrument": instruments[judge], "n": len(shares)}
+        reason = "one annotator has no spread" if len(shares) == 1 else None
+        sd: Row = {"estimate": pd.Series(shares).std(), "reason": reason}
+        rows.append(key | {"statistic": "annotator_agreement", "estimate": np.mean(shares)})
+        rows.append(key | {"statistic": "annotator_agreement_sd"} | sd)
     return rows
 
 

@@ -226,7 +226,8 @@ def _measure_pairs(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list[p
         judgements, evidence = panel.judge(texts, side)
         asked[side] = texts, evidence
         judged.append(judgements)
-    return [pairs.estimates(pairs.match_pairs(*judged, table), confidence=chosen.confidence)]
+    more, less = judged
+    return [pairs.estimates(pairs.match_pairs(more, less, table), confidence=chosen.confidence)]
 
 
 def _measure_checks(panel: JudgePanel, asked: Asked, confidence: float) -> list[pd.DataFrame]:

