@@ -131,7 +131,7 @@ def chance_similarity(statements: pd.Series, vectors: np.ndarray, *, seed: int =
     --------
     >>> statements = pd.Series(["women gossip", "men never listen", "students are late"])
     >>> chance_similarity(statements, np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]]))
-    0.6
+    0.78
     """
     if statements.nunique() < 2:
         return float("nan")
