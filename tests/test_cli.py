@@ -200,6 +200,7 @@ def test_an_unforeseen_error_is_a_defect_with_status_2(
             raise error
 
         monkeypatch.setattr(cli.params, "describe", fail)
+        assert "Traceback" in command("--verbose", "params", "generate").stderr
         done = command("params", "generate")
         assert done.returncode == 2  # 1 is a verdict of `nbbias gate`
         assert str(error) in done.stderr and "Traceback" not in done.stderr

@@ -203,7 +203,7 @@ def test_a_body_that_never_ends_is_left(tmp_path: Path, server: FakeOpenAI) -> N
 def test_waits_double_to_a_minute_heed_the_server_and_end_with_the_asking(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(random, "uniform", lambda low, high: high)
+    monkeypatch.setattr(random, "uniform", lambda low, high: high - low)  # from 0
     block: Any = SimpleNamespace(first_wait=8.0)
     session = loop.Session(block, *[None] * 4)  # type: ignore[arg-type]
 

@@ -92,6 +92,7 @@ def test_any_table_is_a_suite_and_keeps_its_columns(tmp_path: Path) -> None:
     assert table["prompt_id"].tolist() == ["007", "b"]
     assert table["prompt"].tolist() == ["Please: Write {x}.", "Please: Sing."]
     assert table["axis"].tolist() == ["gender", "race"]
+    assert set(table) == {"prompt_id", "prompt", "axis"}
 
 
 @pytest.mark.parametrize(
