@@ -89,6 +89,7 @@ def test_the_largest_is_the_furthest_from_its_null_among_the_significant() -> No
     far = {"model": "b", "estimate": -9.0, "p_adjusted": 0.051} | none
     assert ": llama:" in count([{}, {"model": "phi_3", "estimate": -0.02}, far])
     assert ": b:" in count([{"p_adjusted": 0.2}, far])
+    assert ": b:" in count([{}, {"model": "b", "estimate": 0.5} | none])  # no null value is 0
     rows = [none | {"estimate": 0.5, "null": 0.45}, none | {"estimate": 0.3, "null": 0.1}]
     assert ": b: 0.300" in count([rows[0], rows[1] | {"model": "b"}])
 

@@ -84,7 +84,7 @@ def test_a_name_can_be_chosen_and_is_not_taken_twice(tmp_path: Path) -> None:
         run_plan.plan([SAMPLE, file(tmp_path)], out=tmp_path, name="half")
 
 
-@pytest.mark.parametrize("name", ["", ".hidden", "a/b", "x" * 201, "lab", "a.failed"])
+@pytest.mark.parametrize("name", ["", "a/b", "x" * 201])
 def test_a_name_that_is_no_runs_is_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match="--name"):
         name_of(SAMPLE, out=tmp_path, name=name)
