@@ -58,6 +58,8 @@ def test_few_units_cannot_tell_and_say_how_many_could(tmp_path: Path) -> None:
     assert passed.status == 0
     single = gate(*pair(tmp_path / "one", scores(1, n=1), scores(2, n=1)), margin=0.02)
     assert single.rows["text"].tolist() == ["only 1 of the prompts is in both runs"]
+    two = gate(*pair(tmp_path / "two", scores(1, n=2), scores(2, n=2)), margin=0.02)
+    assert "2 of 2 prompts in both runs" in two.rows["text"][0]
 
 
 def test_one_claim_that_is_worse_is_enough_and_stands_first(tmp_path: Path) -> None:
