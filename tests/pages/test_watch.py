@@ -7,7 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 
 from nbbias.pages import watch as pages_watch
@@ -162,3 +164,10 @@ def test_what_cannot_be_watched_is_refused(tmp_path: Path) -> None:
         path.unlink()
     with pytest.raises(NbbiasError, match="no claim that is a mean over prompts"):
         watch(runs)
+
+
+@pytest.mark.usefixtures("style")
+def test_all_evidence_lies_within_its_panel() -> None:
+    rows, ax = pd.DataFrame({"path": [np.array([0.0, 3.0])], "of": ["judge"]}), plt.subplots()[1]
+    pages_watch._draw(rows, 1.0)(rows, ax)
+    assert ax.get_ylim()[0] < 1 and ax.get_ylim()[1] > 1000
