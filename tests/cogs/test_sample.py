@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from pydantic import ValidationError
 
@@ -25,23 +24,6 @@ def test_the_samples_vectors_are_shipped(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
     found = cogs.measure(parts=["rbs", "visibility"], embedding_model="offline")
     assert found.distances is not None and found.distances["distance"].notna().all()
-
-
-def test_a_writer_keeps_the_planted_share_of_sentences(monkeypatch: pytest.MonkeyPatch) -> None:
-    suite = cogs_suite.load(axes=["gender"])
-    writers = {"w": {"man": 0.6, "woman": -0.4}}  # keeps all, and none
-    monkeypatch.setitem(sample.simulation(), "writers", writers)
-    table = sample.answers(suite).dropna(subset="identity")
-    told = table.set_index(["task", "theme", "identity"])["text"].str.split(r"(?<=[.?])\s")
-    plain = {line for line in sample.simulation()["plain"] if "{" not in line}
-    shared = []
-    for (task, theme, identity), lines in told.items():
-        man = set(told.loc[(task, theme, "man")]) & plain
-        shared.append((identity, len(man & set(lines)) / len(man)))
-    means = pd.DataFrame(shared).groupby(0)[1].mean()
-    assert means["man"] == 1
-    assert means["woman"] == 0
-    assert means["non-binary"] == pytest.approx(sample.KEPT, abs=0.1)
 
 
 def test_judges_are_found_to_prefer_what_was_planted() -> None:
