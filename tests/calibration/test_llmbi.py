@@ -49,6 +49,8 @@ def test_the_effect_is_that_of_many_prompts(scenario: str) -> None:
     own, other = of.scores.mean(axis=(1, 2))
     assert other == pytest.approx(simulated.NEUTRAL, abs=0.01)
     assert own - other == pytest.approx(0.15, abs=0.01)
+    wordless = (of.scores == simulated.PENALTY).mean()
+    assert wordless == pytest.approx(0.25 if scenario == "silent" else 0, abs=0.01)
 
 
 def test_a_family_compares_every_pair_of_models() -> None:

@@ -440,8 +440,8 @@ def table(estimates: pd.DataFrame, *, name: str) -> Table:
     >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9,
     ...        "ci_low": 0.6, "ci_high": 1.2, "n": 2, "null": 0.4, "p_adjusted": 0.01}
     >>> rows = tables.estimates([row, row | {"dimension": "Race"}], study="llmbi", confidence=0.95)
-    >>> table(rows, name="dimension_mean").rows["estimate"][0]
-    '0.500 [0.200, 0.800]'
+    >>> table(rows, name="dimension_mean").rows[["estimate", "null"]].values[0].tolist()
+    ['0.500 [0.200, 0.800]', '0.400']
     """
     rows = significance.minus_null(estimates).assign(**_NO_RANGE)
     if name == "dimension_mean":
