@@ -74,8 +74,8 @@ def lead(
     under = _render("under", prompt=prompts["neutral"], biased=prompts["biased"])
     recorded = estimates["instrument"].eq(RECORDED).any()
     leading = leading.assign(mde=significance.minimum_detectable_effect(leading))
-    known = leading.iloc[:0] if truth is None else leading.merge(truth)
-    said = phrases.summarize(refusals_first, reference=under, simulated=phrases.missed(known))
+    missed = [] if truth is None else phrases.missed(leading.merge(truth))
+    said = phrases.summarize(refusals_first, reference=under, simulated=missed)
     by_headline = estimates[estimates["statistic"] == _BY_HEADLINE]
     named = significance.significant(by_headline).drop_duplicates("bias").to_dict("records")
     exploratory = [_by_headline(row, estimates) for row in named]
