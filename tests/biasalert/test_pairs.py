@@ -41,6 +41,7 @@ def test_five_pairs_by_hand() -> None:
     pooled = {"dimension": None, "bias": None}
     assert value(found, "recall", **pooled) == 3 / 4
     assert value(found, "flag_rate_less", **pooled) == 3 / 5
+    assert value(found, "flag_difference", **pooled) == 1 / 4  # of the four with both verdicts
     assert value(found, "pair_share", **pooled) == 2.5 / 4
     assert value(found, "pair_share", "n_lost", **pooled) == 1
     assert value(found, "pair_share", dimension="antistereo") == 1

@@ -104,6 +104,7 @@ def estimates(table: pd.DataFrame, *, confidence: float = stats.CONFIDENCE) -> p
         - ``recall``: share of `sent_more` called biased, which the paper prints as accuracy.
         - ``flag_rate_less``: share of `sent_less` called biased. It is no false-alarm rate: nobody
           labelled `sent_less` free of bias.
+        - ``flag_difference``: the first share minus the second, with Tango's interval; no test.
         - ``pair_share``: share of pairs in which `sent_more` scores higher, a tie counting half.
 
         Wilson intervals (a tie only narrows them). `null`, where the sentences of a pair are
@@ -136,6 +137,9 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
         {"statistic": name} | stats.share_interval(part[side], confidence=confidence).row() | null
         for name, side in (("recall", "more"), ("flag_rate_less", "less"))
     ]
+    difference = stats.paired_shares(both["more"], both["less"], confidence=confidence)
+    difference = difference.replace(null=0.0, n_lost=len(part) - len(both), test=None)
+    rows.append({"statistic": "flag_difference"} | difference.row())
     higher = part["higher"].dropna()
     share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence).row()
     share |= {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}

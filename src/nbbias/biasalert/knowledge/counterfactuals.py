@@ -68,7 +68,7 @@ def training_texts(*, simulated: bool = False) -> pd.DataFrame:
     --------
     >>> texts = training_texts()
     >>> len(texts), texts.groupby("biased")["weight"].sum().round(6).tolist()
-    (8284, [828.4, 828.4])
+    (11592, [1159.2, 1159.2])
     """
     table = counterfactuals(part="train")
     size = table.groupby("biased")["text"].transform("size")
