@@ -16,6 +16,9 @@ from nbbias.tables import NbbiasError, escape
 from tests.conftest import Command
 from tests.pages import build
 
+#: What a run says of the agreement of scorers.
+MEANS = ("convergent_mean", "discriminant_mean", "validity_difference")
+
 
 def led(out: Path, name: str, *, study: str = "llmbi", **lead: Any) -> Path:
     """A finished run with all that leads its page."""
@@ -115,3 +118,25 @@ def test_hostile_words_are_text(tmp_path: Path) -> None:
     page = written(tmp_path)
     assert page.main.find("script") is None  # type: ignore[union-attr]
     assert page.get_text().count(build.HOSTILE) == 4
+
+
+def test_agreement_of_scorers_is_told_by_run(tmp_path: Path) -> None:
+    led(tmp_path, "c", study="news_bias")
+    assert written(tmp_path).select_one("#agreement") is None
+    for run, ends in (("a", (0.5, 0.1, 0.4)), ("b", (0.1, 0.5, -0.4)), ("c", (0.1,))):
+        rows = [
+            {"dimension": of, "statistic": name, "estimate": at, "n": 40, "p_adjusted": 0.001}
+            | {"ci_low": at - 0.05, "ci_high": at + 0.05, "instrument": build.HOSTILE}
+            for of in ("articles", "models")
+            for name, at in zip(MEANS, ends, strict=False)  # the last is a stranger's: too few
+        ]
+        table = tables.estimates(rows, study="news_bias", confidence=0.95)
+        tables.save_table(table, "agreement", out=led(tmp_path, run, study="news_bias"))
+    (tmp_path / "report.html").unlink()
+    section = written(tmp_path).select_one("#agreement")
+    assert section is not None
+    said = [line.get_text() for line in section.select("p:not(.note)")]
+    assert said == [
+        "news_bias/a: Correlations of tone were higher between scorers than between groups.",
+        "news_bias/b: Correlations of tone were higher between groups than between scorers.",
+    ]

@@ -1,6 +1,6 @@
 """One page over several studies for somebody who decides: one screen a study, and no total score.
 
-It shows what the runs' own pages say first (`finding.json`).
+It shows what the runs' own pages say first (`finding.json`), and whether scorers agreed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from nbbias import reading, studies, tables
+from nbbias import news, reading, studies, tables
 from nbbias.pages import gallery, manifest, page
 
 
@@ -33,6 +33,7 @@ def write(runs: Sequence[Path], target: Path) -> Path:
     made = [one for one in sections if one["lead"]["texts"].get("kind") in gallery.MADE]
     cite = page.citations(studies.home() / "CITATION.bib", {one["study"] for one in sections})
     values = {"sections": sections, "samples": [one["label"] for one in made], "cite": cite}
+    values["agreed"] = _agreement(finished)
     html = reading.templates.render("report.html.j2", **page.assets(), **values)
     return tables.write(target, page.finished(html))
 
@@ -46,6 +47,20 @@ def _finished(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
         manifest.read_finished(folder)  # which refuses it
     places = [*studies.STUDIES, *(run["study"] for _, run in finished)]
     return sorted(finished, key=lambda pair: places.index(pair[1]["study"]))
+
+
+def _agreement(runs: Sequence[tuple[Path, Mapping[str, Any]]]) -> list[tuple[str, str]]:
+    """Return for each run of news whether its scorers of tone agreed: its name, and a sentence."""
+    agreed = []
+    for folder, content in runs:
+        table = tables.saved_table(folder, "agreement") if content["study"] == "news_bias" else None
+        if table is not None:
+            try:
+                heading, _ = news.sentences.agreement(tables.check(table, tables.ESTIMATES))
+            except KeyError:  # a stranger's table
+                continue
+            agreed.append((f"{content['study']}/{content['run']}", heading))
+    return agreed
 
 
 def _section(folder: Path, content: Mapping[str, Any], target: Path) -> dict[str, Any]:
