@@ -143,13 +143,17 @@ def _error(cell: pd.DataFrame, level: float, confidence: float) -> dict[str, Any
     }
 
 
-def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
+def minimum_detectable_effects(
+    outcomes: pd.DataFrame, *, confidence: float = stats.CONFIDENCE
+) -> pd.DataFrame:
     """Estimate which effect a test detects with 80% power, by number of units.
 
     Parameters
     ----------
     outcomes
         OUTCOMES with `DESIGN`.
+    confidence
+        1 − the level of the tests, which is their power where there is no effect.
 
     Returns
     -------
@@ -178,18 +182,18 @@ def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for key, cell in table.groupby(keys, sort=False):
         sizes = cell.groupby("setting")[means].mean().round(12)
-        crossing = _crossing(sizes.set_index("size")["rejected"])
+        crossing = _crossing(sizes.set_index("size")["rejected"], 1 - confidence)
         rows.append([*key, crossing, *sizes.iloc[-1][:2], *sizes.iloc[0]])
     columns = [*keys, "effect", "largest", "power_largest", "smallest", "power_smallest"]
     return pd.DataFrame(rows, columns=[*columns, "wrong_sign", "exaggeration"])
 
 
-def _crossing(power: pd.Series) -> float:
+def _crossing(power: pd.Series, level: float) -> float:
     above = np.flatnonzero(power >= POWER)
     if not len(above):
         return float("nan")
     sizes, at = np.append(0.0, power.index), int(above[0])
-    probits = norm.ppf(np.append(1 - stats.CONFIDENCE, power).clip(0.001, 0.999))
+    probits = norm.ppf(np.append(level, power).clip(0.001, 0.999))
     return float(np.interp(norm.ppf(POWER), probits[at : at + 2], sizes[at : at + 2]))
 
 

@@ -100,5 +100,5 @@ def measure(**parameters: Any) -> Results:
         table,
         outcomes,
         families,
-        estimates.minimum_detectable_effects(outcomes),
+        estimates.minimum_detectable_effects(outcomes, confidence=chosen.confidence),
     )

@@ -64,7 +64,7 @@ class Instrument(NamedTuple):
 
     `title` names it in tables and figures, with ``{}`` for the version of `package`, an installed
     distribution; `load` loads it. A mean of other scorers is also named in `_DERIVED` of
-    `news.tone.agreement`, which compares those that read texts by themselves.
+    `news/tone.py`, which compares those that read texts by themselves.
     """
 
     title: str
