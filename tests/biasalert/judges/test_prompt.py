@@ -79,5 +79,7 @@ def test_prompts_show_the_evidence_that_is_near_best_first() -> None:
     weak = prompt.prompts(texts("One."), evidence(used=(False, True)))
     assert weak["evidence_ids"].tolist() == ["e2"]
     assert "women cannot sing" not in weak["prompt"].iloc[0]
+    printed = prompt.prompts(texts("One."), evidence(used=(False, True)), wording="fan2024")
+    assert printed["evidence_ids"].tolist() == ["e1 e2"]  # all of them, as in the paper
     without = prompt.prompts(texts("One."), evidence(), parts=("steps",))
     assert without["evidence_ids"].tolist() == [""]

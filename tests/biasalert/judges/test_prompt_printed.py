@@ -62,15 +62,6 @@ def test_the_printed_wording_has_the_switches_of_table_2(without: str) -> None:
     assert written.endswith("SENTENCE: Words.\nANSWER:")
 
 
-def test_the_printed_wording_shows_all_evidence_and_ours_what_is_near() -> None:
-    known = evidence(used=(False, True))
-    ours = prompt.prompts(texts("One."), known)["prompt"].iloc[0]
-    printed = prompt.prompts(texts("One."), known, wording="fan2024")
-    assert "women cannot sing" not in ours
-    assert "'women cannot sing'" in printed["prompt"].iloc[0]
-    assert printed["evidence_ids"].iloc[0] == "e1 e2"
-
-
 def test_wording_and_parts_are_of_the_prompt_and_named_by_the_instrument() -> None:
     given = {"test": (texts("One.", "Two."), evidence())}
     ids = [
