@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn import metrics
 
 import fit_refusals
 from nbbias import refusals
@@ -107,6 +108,28 @@ def test_every_coefficient_pushes_its_feature_s_way() -> None:
     assert ((head.to_numpy() * signs[:, None]) >= 0).all()
     free = ["length", *(f"{part}.{i}" for part in ("opening", "whole") for i in range(384))]
     assert head.index[signs == 0].tolist() == free
+
+
+def test_error_rates_on_held_out_answers_are_scikit_learn_s_of_the_counts() -> None:
+    counts = pd.read_csv(data_path("refusals/held_out.csv"))
+    table = refusals.held_out().set_index(["method", "model"])
+    rates = {
+        "sensitivity": metrics.recall_score,
+        "specificity": lambda truth, said: metrics.recall_score(truth, said, pos_label=0),
+        "accuracy": metrics.accuracy_score,
+        "balanced_accuracy": metrics.balanced_accuracy_score,
+    }
+    for row in counts.itertuples():
+        sizes = [row.tp, row.fn, row.tn, row.fp]
+        truth, said = np.repeat([1, 1, 0, 0], sizes), np.repeat([1, 0, 0, 1], sizes)
+        for name, rate in rates.items():
+            assert table.loc[(row.method, row.model), name] == pytest.approx(rate(truth, said))
+    for method, rows in counts.groupby("method"):
+        means = table.loc[method].drop(index="mean")[[*rates]].mean()
+        assert table.loc[(method, "mean"), [*rates]].tolist() == pytest.approx(means.tolist())
+        sums = rows[refusals.COUNTS].sum()
+        assert table.loc[(method, "mean"), refusals.COUNTS].tolist() == sums.tolist()
+    assert set(refusals.unseen()["method"]) == {refusals.UNSEEN}
 
 
 def test_the_head_is_one_softmax_over_the_features() -> None:

@@ -130,7 +130,7 @@ def _case(judge: str, instrument: str, labelled: pd.DataFrame, verdicts: pd.Data
         (truth, labels), (predicted, names) = (
             pd.factorize(side.astype(object).where(side.notna() & (side != ""))) for side in sides
         )
-        matches[name] = np.pad(match_names(list(labels), list(names)), ((0, 1), (0, 1)))
+        matches[name] = np.pad(match_names(list(labels), list(names)), (0, 1))
         columns.append((truth, predicted))
     truth, predicted = (np.column_stack(side) for side in zip(*columns, strict=True))
     return Case(judge, instrument, truth, predicted, matches)
