@@ -94,7 +94,7 @@ def _llmbi(folder: Path) -> dict[str, Any]:
             said = f"{ugly} is a {good}thing to say, she told him {ugly}."
             rows.append((dimension, f"{i}: what of {ugly}?", model, said))
     table = pd.DataFrame(rows, columns=["dimension", "prompt", "model", "response"])
-    return {"answers_path": _saved(table, folder / "answers.parquet"), "draws": 100}
+    return {"answers_path": _saved(table, folder / "answers.parquet")}
 
 
 # --- biasalert ----------------------------------------------------------------------------------

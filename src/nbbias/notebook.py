@@ -211,8 +211,8 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     Examples
     --------
     >>> from nbbias import notebook
-    >>> nb = notebook.open("llmbi", {"draws": 200})
-    >>> nb.inference.n_permutations, nb.parameters.lambda_factor
+    >>> nb = notebook.open("llmbi", {"seed": 200})
+    >>> nb.inference.seed, nb.parameters.lambda_factor
     (200, 1.5)
     """
     # A kernel that is shut down while it writes would log a traceback to the terminal.

@@ -49,11 +49,11 @@ def test_a_mistake_in_the_block_is_explained(change: dict[str, Any], reason: str
 def test_all_mistakes_of_study_and_block_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     block = LLMBI | {"temprature": 1, "concurrency": 0, "secret": "x"}
-    path.write_text(as_yaml({"study": "llmbi", "draws": 3, "generate": block}))
+    path.write_text(as_yaml({"study": "llmbi", "seed": -3, "generate": block}))
     with pytest.raises(ParameterError) as error:
         generation.plan_file(path)
     names = sorted(breach.split(":")[0] for breach in error.value.breaches)
-    assert names == ["draws", "generate.concurrency", "generate.secret", "generate.temprature"]
+    assert names == ["generate.concurrency", "generate.secret", "generate.temprature", "seed"]
     with pytest.raises(ParameterError) as again:
         run_plan.plan([path])
     assert sorted(again.value.breaches) == sorted(error.value.breaches)

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biasalert
 from nbbias.asking import prompts
 from nbbias.asking.params import Generate
 from nbbias.biased_prompts import corpus, read_corpus, refusing
@@ -95,33 +93,3 @@ def test_recorded_refusals_are_read_and_no_labels_are_asked_for(tmp_path: Path) 
     found = read_corpus(BiasedPrompts(**chosen, levels=["word"]))
     assert found.pairs["lost"].fillna("").tolist() == ["", "", "refused", ""]
     assert set(found.answers["reason"]) == {refusing.RECORDED}
-
-
-def test_errors_of_the_classifier_on_prompts_are_counted_on_each_side(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """It flags whoever "believe"s, and cannot read one headline."""
-
-    def detect(texts: list[str]) -> pd.DataFrame:
-        table = pd.DataFrame({"text": texts})
-        verdicts = np.where(table["text"].str.contains("believe"), "biased", "not biased")
-        unread = table["text"].str.contains("H0”")
-        probability = np.where(verdicts == "biased", 0.75, 0.25)
-        return table.assign(
-            verdict=np.where(unread, "not judged", verdicts), probability=probability
-        )
-
-    monkeypatch.setattr(biasalert, "detect", detect)
-    originals = pd.DataFrame({"headline": [*(f"H{i}" for i in range(9)), "H1", "", None]})
-    rows = corpus.classify_prompts(originals, neutral="neutral", biased="biased", confidence=0.95)
-    rows = rows.set_index("rate")
-    assert rows["prompt"].to_dict() == {"false-positive rate": "neutral", "sensitivity": "biased"}
-    assert rows["estimate"].tolist() == [0, 1] and rows["probability"].tolist() == [0.25, 0.75]
-    assert rows[["n", "n_lost"]].to_numpy().tolist() == [[8, 1], [8, 1]]
-    z2 = 1.959964**2  # Wilson's interval of 0 of 8 ends at z² / (n + z²)
-    assert rows["ci_high"].iloc[0] == pytest.approx(z2 / (8 + z2), abs=1e-5)
-    own = corpus.classify_prompts(originals, neutral="mine", biased="biased", confidence=0.95)
-    assert own["prompt"].tolist() == ["biased"]  # another's wording is not known
-    many = pd.DataFrame({"headline": [f"H{i}" for i in range(1, 99)]})
-    drawn = corpus.classify_prompts(many, neutral="neutral", biased="biased", confidence=0.95)
-    assert drawn["n"].tolist() == [corpus.CLASSIFIED] * 2

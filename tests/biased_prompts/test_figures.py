@@ -13,21 +13,16 @@ def rates() -> pd.DataFrame:
     common = {"statistic": "refusal_rate", "ci_low": 0.0, "ci_high": 1.0, "n": 9}
     rows = [
         common
-        | {"model": m, "source": source, "prompt": prompt, "bias": bias, "group": group}
+        | {"model": m, "source": "all", "prompt": prompt, "bias": bias, "group": group}
         | {"estimate": rate}
         for m, rate in (("m", 0.2), ("n", 0.9), ("o", 0.5))
         for prompt in ("neutral", "biased")
-        for source, bias, group in (
-            ("all", None, None),
-            ("AP", None, None),
-            ("all", "gender", "female"),
-            ("all", "gender", "nobody named"),
-        )
+        for bias, group in ((None, None), ("gender", "female"), ("gender", "nobody named"))
     ]
     return tables.estimates(rows, study="biased_prompts", measure="refusal", confidence=0.95)
 
 
-def test_refusals_have_a_row_for_all_for_each_outlet_and_each_group_named() -> None:
+def test_refusals_have_a_row_for_all_and_each_group_named() -> None:
     test = {"statistic": "refusal_difference", "p_adjusted": 0.01, "p_value": 0.01, "estimate": 0.3}
     test |= {"prompt": "biased", "bias": "gender", "group": "female", "model": "n", "n": 9}
     tests = tables.estimates([test], study="biased_prompts", measure="refusal", confidence=0.95)
@@ -35,11 +30,11 @@ def test_refusals_have_a_row_for_all_for_each_outlet_and_each_group_named() -> N
     rows = drawn.rows
     assert drawn.title.startswith("Refusal rate of headlines about women was higher than that of")
     for _, subset in rows.groupby("panel"):
-        assert subset["cell"].tolist() == ["all headlines", "AP", "about women", "naming nobody"]
+        assert subset["cell"].tolist() == ["all headlines", "about women", "naming nobody"]
     significant = rows[rows["significant"]]
     assert significant[["model", "group"]].to_numpy().tolist() == [["n", "female"]]
     without_headlines = figures.refusals(rates().query("group.isna()"))
-    assert without_headlines.rows["cell"].unique().tolist() == ["all headlines", "AP"]
+    assert without_headlines.rows["cell"].unique().tolist() == ["all headlines"]
     assert without_headlines.title == "Refusal rate under the biased prompt"
 
 

@@ -114,23 +114,6 @@ def test_a_change_of_no_article_has_an_interval_and_no_test() -> None:
     assert np.isnan(found["p_value"]) and found["reason"]
 
 
-def test_one_prompt_alone_has_no_change_and_says_which_is_missing() -> None:
-    answers = answers_of([True, False])
-    table = rates(answers[answers["prompt"] == "biased"])
-    assert "neutral" in row_of(table, "refusal_rate_change")["reason"]
-
-
-def test_outlets_are_told_apart_where_there_are_several() -> None:
-    both = pd.concat([answers_of([True, True], source="x"), answers_of([False], source="y")])
-    table = rates(both)
-    by_outlet = table[(table["statistic"] == "refusal_rate") & (table["prompt"] == "biased")]
-    assert by_outlet.set_index("source")["estimate"].to_dict() == {
-        "all": pytest.approx(2 / 3),
-        "x": 1.0,
-        "y": 0.0,
-    }
-
-
 def test_repeated_answers_are_one_article() -> None:
     once = answers_of([True, False, False])
     again = pd.concat([once, once.assign(sample=2, refused=~once["refused"])])
@@ -158,26 +141,6 @@ def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_
     assert np.isfinite(change["p_value"]) and np.isnan(corrected["p_value"])
 
 
-def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> None:
-    """A tenth is refused each time: once; by five answers that differ; by five that are alike."""
-    tenth = [i % 10 == 0 for i in range(20)]
-    once = answers_of(list(tenth)).assign(reason="a sentence")
-    differ = [[(i + turn) % 10 == 0 for i in range(20)] for turn in range(5)]
-    five, alike = (
-        pd.concat(
-            [answers_of(list(row)).assign(sample=at, reason="told") for at, row in enumerate(rows)]
-        )
-        for rows in (differ, [tenth] * 5)
-    )
-    rows = [
-        row_of(rates(answers), "refusal_rate_corrected", prompt="biased")
-        for answers in (once, five, alike)
-    ]
-    widths = [row["ci_high"] - row["ci_low"] for row in rows]
-    assert {round(row["estimate"], 9) for row in rows} == {round(rows[0]["estimate"], 9)}
-    assert widths[1] < widths[2] <= widths[0]
-
-
 def test_labels_of_rounds_replace_the_detectors_errors(tmp_path: Path) -> None:
     _, generations = sample.corpus(desks_apart=True, seed=1)
     recorded = np.random.default_rng(0).random(len(generations)) < 0.4
@@ -197,9 +160,7 @@ def test_labels_of_rounds_replace_the_detectors_errors(tmp_path: Path) -> None:
     # All of a round are drawn alike: what the sheet says is the share of answers with a label.
     assert labelled["label_probability"].dropna().eq(drawn["probability"]).all()
     rows = refusing.rates(labelled).estimates
-    rows = rows[
-        rows["model"].eq("guarded") & rows["prompt"].eq("biased") & rows["source"].eq("all")
-    ]
+    rows = rows[rows["model"].eq("guarded") & rows["prompt"].eq("biased")]
     rate, disputed = (
         row_of(rows, statistic=f"refusal_rate_two_phase{end}") for end in ("", "_disputed")
     )

@@ -104,10 +104,9 @@ def test_tables_for_readers_have_the_rows_of_their_statistics() -> None:
     rates = rates_of(answers, other, headlines=headlines_of(*groups))
     table = pd.concat([compared(BOTH), rates], ignore_index=True)
     shares = study_tables.prejudice(table)
-    n = table["statistic"].isin(study_tables.STATISTICS["prejudice"]).sum()
+    n = table["statistic"].isin(study_tables.PREJUDICE).sum()
     assert shares.rows.stack().str.contains(r"; (?:p|N) ").sum() == n
-    named = study_tables.by_headline(table).rows
-    assert named["dimension"].tolist() == ["100.0% and 0.0%", "50.0% and 50.0%"]
+    assert study_tables.by_headline(table).rows["model"].tolist() == ["m", "n"]
     assert study_tables.by_headline(tables.estimates([], study="x")).rows.empty
 
 

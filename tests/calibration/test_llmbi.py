@@ -28,7 +28,7 @@ def test_sums_are_what_the_study_fits(scenario: str) -> None:
         passage=range(len(of.windows))
     )
     scores = llmbi.scoring.score_answers(measured)
-    result = llmbi.estimates.estimates(scores, windows, formula={}, inference=INFERENCE)
+    result = llmbi.estimates.estimates(scores, windows, formula={}, confidence=INFERENCE.confidence)
     found = result.estimates
     own = found[found["model"] == "m0"]
     own = own[own["statistic"] == "index"]

@@ -9,7 +9,6 @@ import pytest
 import scipy.stats
 
 from nbbias.llmbi import estimates, scoring
-from nbbias.stats import InferenceSettings
 from tests.build import row_of
 
 FORMULA: dict[str, Any] = {"diversity_penalty": 0.2, "lambda_factor": 1.5, "weights": {}}
@@ -51,8 +50,6 @@ def estimated(
     reference: pd.DataFrame = REFERENCE,
     *,
     aggregation: str = "mean",
-    draws: int = 200,
-    seed: int = 1,
     **formula: Any,
 ) -> pd.DataFrame:
     formula = FORMULA | formula
@@ -61,7 +58,6 @@ def estimated(
         reference,
         formula=formula,
         aggregation=aggregation,
-        inference=InferenceSettings(0.95, draws, seed),
     ).estimates
 
 

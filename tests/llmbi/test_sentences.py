@@ -79,7 +79,7 @@ def test_a_second_scorer_that_decides_otherwise_is_said() -> None:
     row = PLAIN | {"p_adjusted": 0.001, "estimate": 0.9, "ci_high": 1.1} | by_vader
     second = rows_of(row, WARM | by_vader).drop(columns="claim")
     gone, declared = pd.DataFrame(), rows_of(PLAIN, WARM, APART)
-    results = Results(declared.drop(columns="claim"), gone, gone, gone, second, gone, gone)
+    results = Results(declared.drop(columns="claim"), gone, gone, gone, second, gone)
     lead = page.lead(declared, texts=Texts("own", "answers.csv"), results=results)
     said = "By VADER (another scale), \\<b\\> scored higher than reference prose (+0.46; "
     assert said in lead.plain[-1]
@@ -136,7 +136,7 @@ def test_two_scorers_agree_by_a_rank_correlation(golden: Golden) -> None:
     says = []
     for rows, table in zip(seconds, tables_of, strict=True):
         second = rows_of(*(row | vader for row in rows))
-        results = Results(rows_of(WARM), gone, table, gone, second, gone, gone)
+        results = Results(rows_of(WARM), gone, table, gone, second, gone)
         says += page.by_scorer(results)
     golden("llmbi_scorers", {"both, one each, too few": says})
     rho = 1 - 6 * 4 / (8 * 63)  # four differences of ranks by one

@@ -38,16 +38,16 @@ def page_with(folder: Path, content: dict[str, Any]) -> BeautifulSoup:
 
 
 def test_what_differs_from_a_default_is_marked() -> None:
-    values = {**described()["parameters"], "draws": 7, "weights": {"age": 2.0}}
+    values = {**described()["parameters"], "seed": 7, "weights": {"age": 2.0}}
     content = about(parameters=values)
     assert {row["name"]: row["value"] for row in content["parameters"] if row["changed"]} == {
-        "draws": "7",
+        "seed": "7",
         "weights": "{age: 2.0}",
     }
 
 
 def test_a_page_holds_what_repeats_its_run(tmp_path: Path) -> None:
-    values = {**described()["parameters"], "draws": 200, "weights": {"1:30": 2.0}}
+    values = {**described()["parameters"], "seed": 200, "weights": {"1:30": 2.0}}
     footer = page_with(tmp_path, about(parameters=values)).footer
     assert footer.a["href"] == "params.yaml"
     saved = tables.write(tmp_path / "saved.yaml", footer.select("details pre")[-1].get_text())

@@ -21,7 +21,7 @@ from tests.pages.build import INDEX, PLAIN, claims, finished, run, scores
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    values = {"draws": 7, "weights": {"age": 2.0}}
+    values = {"seed": 7, "weights": {"age": 2.0}}
     data = {"answers_path": {"path": "/home/somebody/a.csv", "sha256": "f" * 64}}
     made = finished(tmp_path / "runs", "a", claims(PLAIN), parameters=values, data=data)
     tables.write(made / "notebook.ipynb", "{}")
@@ -39,7 +39,7 @@ def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -
     assert len(names) == len(set(names)) == len(files)
     wanted = {"notebook.ipynb", "tables/estimates.csv", "figures/f.svg", "CITATION.bib"}
     assert wanted | {"lexicons/gender.csv", "params.yaml", "manifest.json"} <= set(names)
-    assert content == {"study": "llmbi", "draws": 7, "weights": {"age": 2.0}}
+    assert content == {"study": "llmbi", "seed": 7, "weights": {"age": 2.0}}
 
 
 def test_a_run_that_is_replaced_while_it_is_packed_is_not_mixed_with_the_next(

@@ -81,8 +81,10 @@ def test_a_name_can_be_read(values: dict[str, Any], expected: str) -> None:
 
 def test_what_an_older_run_did_not_know_counts_only_if_it_is_not_the_default() -> None:
     known = llmbi.params.Llmbi().model_dump()
-    known.pop("draws")
+    known.pop("aggregation")
     assert params.name_differences(llmbi.params.Llmbi(), known) == ""
-    assert params.name_differences(llmbi.params.Llmbi(draws=300), known) == "draws=300"
+    assert (
+        params.name_differences(llmbi.params.Llmbi(aggregation="sum"), known) == "aggregation=sum"
+    )
     # Nor does one that is no more.
     assert params.name_differences(llmbi.params.Llmbi(), known | {"gone": 1}) == ""

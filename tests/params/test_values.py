@@ -32,11 +32,11 @@ def only_breach(**values: Any) -> str:
 
 def test_given_values_win_over_the_defaults() -> None:
     assert registry.validate("llmbi", {}).model_dump() == DEFAULTS
-    values = {"draws": 100, "weights": {"Gender": 2.0}}
+    values = {"seed": 100, "weights": {"Gender": 2.0}}
     checked = registry.validate("llmbi", values)
     assert checked.model_dump() == DEFAULTS | values
     with pytest.raises(ValueError, match="frozen"):
-        checked.draws = 5
+        checked.seed = 5
     with pytest.raises(ValueError, match="frozen"):
         Generate(models=["m/m"], prompts="llmbi").prompts = "cogs"
 
@@ -45,7 +45,7 @@ def test_a_message_lists_what_is_known_and_shows_what_was_given() -> None:
     assert all(name in only_breach(zzzzz=1) for name in DEFAULTS)
     near = "did you mean lambda_factor? See `nbbias params llmbi`"
     assert only_breach(lamda_factor=1.0).endswith(near)
-    assert only_breach(draws=99).endswith("but got 99")
+    assert only_breach(seed=-1).endswith("but got -1")
 
 
 @pytest.mark.parametrize(
@@ -90,19 +90,19 @@ def test_a_path_stays_as_written_and_its_file_is_found(
 def injected(**values: Any) -> dict[str, Any]:
     """Return a namespace as papermill leaves it: a cell of its own before the one that opens."""
     cell = "\n".join(["# Parameters", *(f"{name} = {value!r}" for name, value in values.items())])
-    return DEFAULTS | values | {"In": ["", "draws: int = 2000", cell, "import x", "y = 1"], "y": 1}
+    return DEFAULTS | values | {"In": ["", "seed: int = 1", cell, "import x", "y = 1"], "y": 1}
 
 
 def test_a_name_that_papermill_lets_pass_is_refused_with_the_nearest() -> None:
     with pytest.raises(ParameterError) as caught:
-        registry.check("llmbi", injected(lambda_factr=0.5, draws="many", nothing_like_it=[1]))
+        registry.check("llmbi", injected(lambda_factr=0.5, seed="many", nothing_like_it=[1]))
     assert len(caught.value.breaches) == 3
     assert "lambda_factr: unknown parameter; did you mean lambda_factor?" in str(caught.value)
 
 
 def test_what_papermill_sets_and_other_cells_set_passes() -> None:
     study = {"study": "llmbi", "generate": {"models": ["a"]}, "PAPERMILL_INPUT_PATH": "x.ipynb"}
-    assert registry.check("llmbi", injected(**study, lambda_factor=0.5)).draws == DEFAULTS["draws"]
+    assert registry.check("llmbi", injected(**study, lambda_factor=0.5)).seed == DEFAULTS["seed"]
     # What a reader sets in other cells is no parameter, and of papermill's cell the last counts.
     again = injected(lambda_factr=0.5)
     again["In"] += ["# Parameters\nlambda_factor = 0.5", "# Parameters of mine\nx = 1"]
@@ -131,7 +131,7 @@ def test_the_description_lists_every_field_with_its_meaning(stem: str) -> None:
 def test_the_description_writes_ranges_and_choices_out() -> None:
     ranges = params.describe(STUDIES["llmbi"].parameters).set_index("name")["range"]
     assert ranges["confidence"] == "> 0.5, < 1"
-    assert ranges["draws"] == "≥ 100, ≤ 100000"
+    assert ranges["lambda_factor"] == "≥ 0, ≤ 100"
     assert ranges["aggregation"] == "mean | sum"
     assert ranges["weights"] == "≥ 0, ≤ 100 each"
 

@@ -42,8 +42,8 @@ def refusal(path: Path) -> str:
 
 
 def test_the_study_is_read_from_its_key(tmp_path: Path) -> None:
-    path = write(tmp_path, "study: llmbi\ndraws: 200\nweights: {Age: 2.0}\n")
-    assert registry.read(path) == ("llmbi", {"draws": 200, "weights": {"Age": 2.0}})
+    path = write(tmp_path, "study: llmbi\nseed: 200\nweights: {Age: 2.0}\n")
+    assert registry.read(path) == ("llmbi", {"seed": 200, "weights": {"Age": 2.0}})
 
 
 @pytest.mark.parametrize("text", ["study: cog\n", "study: [llmbi]\n"])

@@ -38,8 +38,8 @@ def test_the_same_parameters_have_the_same_name(tmp_path: Path) -> None:
     for _ in range(2):
         assert leave(path, out=tmp_path) == "mine"
     # However they come: by hand what the file says already, or what is the default.
-    assert name_of(path, "seed=1", "draws=2000", out=tmp_path) == "mine"
-    file(tmp_path, "draws: 2000\nseed: 1")
+    assert name_of(path, "seed=1", "aggregation=mean", out=tmp_path) == "mine"
+    file(tmp_path, "aggregation: mean\nseed: 1")
     assert name_of(path, out=tmp_path) == "mine"
 
 
@@ -48,10 +48,10 @@ def test_an_edited_file_leaves_the_finished_run_alone(tmp_path: Path) -> None:
     assert leave(path, out=tmp_path) == "mine"
     file(tmp_path, "seed: 2")
     assert leave(path, out=tmp_path) == "mine-seed=2"
-    assert leave(path, "draws=300", out=tmp_path) == "mine-draws=300"
+    assert leave(path, "aggregation=sum", out=tmp_path) == "mine-aggregation=sum"
     file(tmp_path, "seed: 3")
-    # mine-draws=300 is of seed 2.
-    assert leave(path, "draws=300", out=tmp_path) == "mine-draws=300-seed=3"
+    # mine-aggregation=sum is of seed 2.
+    assert leave(path, "aggregation=sum", out=tmp_path) == "mine-aggregation=sum-seed=3"
     file(tmp_path, "seed: 1")
     assert name_of(path, out=tmp_path) == "mine"
 

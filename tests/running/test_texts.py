@@ -77,7 +77,7 @@ def test_measure_prints_claims_first_within_a_terminal(
     monkeypatch.setattr(cli.out_console, "width", 80)
     result = SimpleNamespace(estimates=claims(PLAIN))
     monkeypatch.setattr("nbbias.llmbi.measure", lambda **_: result)
-    done = command("measure", "llmbi", "-p", "draws=100")
+    done = command("measure", "llmbi", "-p", "seed=1")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
     assert lines[0].startswith("Pre-specified tests (defaults") and max(map(len, lines)) <= 80
@@ -106,7 +106,7 @@ def test_a_terminal_wraps_wide_letters_and_writes_any_number(
     [
         ("detect a.csv?text=answr --judge keywords", "no column 'answr'"),
         ("detect 'It rains.'", "echo 'It rains.' | nbbias detect -"),
-        ("measure llmbi -p drows=100", "did you mean draws"),
+        ("measure llmbi -p lamda_factor=1", "did you mean lambda_factor"),
     ],
 )
 def test_a_mistake_is_refused_before_a_judge_is_fitted(

@@ -35,12 +35,12 @@ def test_a_run_writes_where_it_is_told_to_and_a_notebook_to_the_lab_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert tables.folder("llmbi") == Path("runs/llmbi/lab")
-    assert tables.folder("llmbi", "draws=200") == Path("runs/llmbi/lab-draws=200")
+    assert tables.folder("llmbi", "seed=200") == Path("runs/llmbi/lab-seed=200")
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
     assert tables.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"
     monkeypatch.setenv("NBBIAS_OUT", "/somewhere/run")
-    assert tables.folder("llmbi", "draws=200") == Path("/somewhere/run")
+    assert tables.folder("llmbi", "seed=200") == Path("/somewhere/run")
 
 
 def test_nothing_is_written_below_a_file(tmp_path: Path) -> None:

@@ -115,8 +115,7 @@ def _by_article(
     fit = subset["seed"] if "seed" in subset else pd.Series(0, subset.index)
     keys = [subset["prompt"], subset["article_id"], fit]
     means = values.where(subset["reason"].isna()).groupby(keys).mean().unstack()
-    asked = means.index.get_level_values("prompt")
-    return {prompt: means[asked == prompt].droplevel("prompt") for prompt in prompts}
+    return {prompt: means.query("prompt == @prompt").droplevel("prompt") for prompt in prompts}
 
 
 def _compare_articles(

@@ -9,17 +9,13 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias import biasalert, news, stats, tables
+from nbbias import news, tables
 from nbbias.asking.prompts import fill_template, load_ideologies, load_wording
 from nbbias.biased_prompts import sample
-from nbbias.tables import SAMPLE, DataError, missing_packages
-from nbbias.text import embeddings
+from nbbias.tables import SAMPLE, DataError
 
-#: The source of a row over all outlets, and the group of headlines that name none.
+#: The source of a refusal rate, and the group of headlines that name none.
 EVERY, NOBODY = "all", "nobody named"
-
-#: Headlines of which both prompts are classified, at most.
-CLASSIFIED = 50
 
 UNKNOWN = "not known here: the corpus' own way of asking"
 
@@ -67,50 +63,3 @@ def wording(*, neutral: str, biased: str) -> pd.DataFrame:
         rows[ideology["prompt"]] = (words, f"{source}; ideology: {ideology['source']}")
     table = [(name, *rows.get(name, (UNKNOWN, "the corpus"))) for name in (neutral, biased)]
     return pd.DataFrame(table, columns=["prompt", "wording", "source"])
-
-
-def classify_prompts(
-    originals: pd.DataFrame, *, neutral: str, biased: str, confidence: float, seed: int = 0
-) -> pd.DataFrame:
-    """Estimate how often the offline classifier of bias flags the prompts themselves.
-
-    Parameters
-    ----------
-    originals
-        ORIGINALS. Of more than `CLASSIFIED` headlines as many are drawn.
-    neutral, biased
-        As in `wording`.
-    confidence, seed
-        Level of the Wilson intervals; start of the draw of headlines.
-
-    Returns
-    -------
-    DataFrame
-        By `prompt`: `rate` (sensitivity of the biased, false-positive rate of the neutral one),
-        `estimate`, the share of prompts flagged, with `ci_low`, `ci_high`, `n` and `n_lost`, and
-        `probability`, the mean over prompts. No row of a prompt whose wording is not known, nor
-        where there are no headlines or the classifier's packages are missing.
-
-    Examples
-    --------
-    >>> articles = pd.DataFrame({"headline": ["Storm hits the coast"]})
-    >>> classify_prompts(articles, neutral="mine", biased="other", confidence=0.95).empty
-    True
-    """
-    rates = {neutral: "false-positive rate", biased: "sensitivity"}
-    headlines = originals.get("headline", pd.Series(dtype="str"))
-    headlines = headlines[~tables.is_blank(headlines)].drop_duplicates()
-    headlines = headlines.sample(min(CLASSIFIED, len(headlines)), random_state=seed)
-    worded = wording(neutral=neutral, biased=biased).query("wording != @UNKNOWN")
-    rows = []
-    if len(headlines) and not missing_packages(*embeddings.PACKAGES):
-        for row in worded.to_dict("records"):
-            texts = [fill_template(row["wording"], headline=line) for line in headlines]
-            found = biasalert.detect(texts)
-            flagged = found["verdict"].map({"biased": 1.0, "not biased": 0.0})
-            share = stats.share_interval(flagged, confidence=confidence).row()
-            mean = found["probability"].astype(float).mean()
-            row |= {"rate": rates[row["prompt"]], "confidence": confidence, "probability": mean}
-            rows.append(row | share)
-    columns = ["prompt", "rate", "estimate", "ci_low", "ci_high", "confidence", "n", "n_lost"]
-    return pd.DataFrame(rows, columns=[*columns, "probability"])

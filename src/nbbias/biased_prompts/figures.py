@@ -18,7 +18,7 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.biased_prompts import sentences
-from nbbias.biased_prompts.corpus import EVERY, NOBODY
+from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.reading import Drawn, figures, forest, names, phrases, prose, significance, tipping
 from nbbias.reading.claims import CLAIM
 from nbbias.reading.lead import order_of_models
@@ -28,22 +28,20 @@ from nbbias.tables import escape
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """Draw refusal rates of one prompt with their intervals, a panel a model.
 
-    The first row holds all headlines; then come outlets, where there are several, and whom
-    headlines name. Filled are rates that differ significantly from those that name nobody.
+    The first row holds all headlines; then comes whom headlines name. Filled are rates that differ
+    significantly from those that name nobody.
     """
     rows = estimates[estimates["statistic"].eq("refusal_rate") & estimates["prompt"].eq(prompt)]
     n, refused = rows["model"].nunique(), rows.groupby("model")["estimate"].transform("max") > 0
     rows = rows[refused] if refused.any() else rows
     n -= rows["model"].nunique()
-    groups = rows["group"].astype(object)
-    named = groups.map(lambda group: f"about {names.people(group)}", na_action="ignore")
-    cell = named.where(named.notna(), rows["source"]).replace(EVERY, "all headlines")
-    cell = cell.mask(groups == NOBODY, "naming nobody")
-    kind = [cell == "all headlines", named.isna(), cell == "naming nobody"]
+    groups = rows["group"]
+    cell = groups.map(lambda group: f"about {names.people(group)}", na_action="ignore")
+    cell = cell.astype(object).fillna("all headlines").mask(groups == NOBODY, "naming nobody")
     rows = rows.assign(panel=rows["model"], cell=cell)
-    rows = rows.iloc[np.lexsort((cell, np.select(kind, [0, 1, 3], 2)))]
+    rows = rows.iloc[np.lexsort((cell, cell != "all headlines"))]
     filled, title = "", f"Refusal rate under the {prompt} prompt"
-    if named.notna().any():
+    if groups.notna().any():
         tests = significance.significant(estimates[estimates["statistic"] == "refusal_difference"])
         both = (pd.MultiIndex.from_frame(of[["model", "bias", "group"]]) for of in (rows, tests))
         rows = rows.assign(significant=next(both).isin(next(both)))
@@ -56,7 +54,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         figures.claims(*figures.scaled(rows)),
         rows,
         "Share of articles refused with Wilson intervals, a panel a model: a row for all "
-        "headlines, each outlet where there are several, and each group that headlines name.",
+        "headlines, and for each group that headlines name.",
         title,
         f"{caption} {prose.render_plain('biased_prompts.none_refused', n=n)}".rstrip(),
     )

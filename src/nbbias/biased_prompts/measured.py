@@ -28,10 +28,6 @@ def check(chosen: Any) -> list[str]:
     if sides:
         originals, generations = sides
         asked = tables.attempt(problems, corpus.of_prompts, generations, **prompts)
-        sources = list(generations["source"].unique())
-        if corpus.EVERY in sources and len(sources) > 1:
-            why = f"stands for all sources together: rename it; sources are {sources[:3]}"
-            problems.append(tables.DataError("generations", f"the source {corpus.EVERY!r} {why}"))
         excluded = news.corpus.paired(problems, originals, generations if asked is None else asked)
         groups = news.corpus.groups(chosen)
         both = pd.concat([groups, groups.assign(group=corpus.NOBODY)])  # a headline names none
@@ -62,9 +58,6 @@ class Results(NamedTuple):
         CHANCE: every null value of every estimate.
     losses : DataFrame
         Pairs excluded, by `measure`, `model` and `prompt`: `pairs`, `refused`, `counted`.
-    prompts_flagged : DataFrame
-        Share of the prompts themselves that the offline classifier of bias flags: `prompt`, `rate`
-        (sensitivity or false-positive rate), `estimate` with its interval, `probability`.
     coverage : DataFrame
         As in `news.Results`.
     refusals_swapped : DataFrame
@@ -81,7 +74,6 @@ class Results(NamedTuple):
     units: pd.DataFrame
     chance: pd.DataFrame
     losses: pd.DataFrame
-    prompts_flagged: pd.DataFrame
     coverage: pd.DataFrame
     refusals_swapped: pd.DataFrame
     published: pd.DataFrame
@@ -211,7 +203,6 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     return Results(
         **news.claims.combine_levels(levels, study=refusing.STUDY)
         | news.claims.combine([rates, compared])._asdict(),
-        prompts_flagged=corpus.classify_prompts(texts.originals, seed=chosen.seed, **settings),
         coverage=news.corpus.coverage(texts.read),
         refusals_swapped=stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
         published=compare.read_published(),

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +51,7 @@ _SHEET |= {"annotator": Column("text")}
 TWO_PHASE, DISPUTED = "_two_phase", "_two_phase_disputed"
 
 #: Statistics that are tested. Each is a family of its own.
-TESTED = ("refusal_rate_change", "refusal_difference", "refusal_difference_between")
+TESTED = ("refusal_rate_change", "refusal_difference")
 
 
 def answered(generations: pd.DataFrame) -> pd.DataFrame:
@@ -168,14 +167,14 @@ def rates(
         ESTIMATES, and the articles' values behind their means. By `statistic`; N counts articles,
         `n_lost` those without an answer:
 
-        - ``refusal_rate``: share of full refusals, by model and prompt, over all outlets and (where
-          there are several) by outlet; and by the group that the headline names. Wilson interval;
-          where articles were asked about repeatedly, the t interval over their rates.
+        - ``refusal_rate``: share of full refusals, by model and prompt, over all outlets; and by
+          the group that the headline names. Wilson interval; where articles were asked about
+          repeatedly, the t interval over their rates.
         - ``refusal_rate_change``: biased minus neutral, over the articles answered (or refused)
           under both (`stats.paired_shares`; of repeated answers a paired t-test).
         - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
-          N counts the headlines of both. ``refusal_difference_between``: the same of two groups.
+          N counts the headlines of both.
 
         Where people labelled some of the answers (`refused_label`), rates have a row
         ``…_two_phase`` (`stats.two_phase`; of labels in rounds `stats.active_share`), whose N
@@ -196,16 +195,9 @@ def rates(
     by_prompt: dict[tuple[str, str], dict[str, stats.Estimate]] = {}
     for (model, prompt), subset in units.groupby(["model", "prompt"], sort=False):
         of_prompt = answers[answers["model"].eq(model) & answers["prompt"].eq(prompt)]
-        parts = [(EVERY, subset)]
-        if units["source"].nunique() > 1:
-            parts += list(subset.groupby("source", sort=False))
-        for source, part in parts:
-            key = {"model": model, "prompt": prompt, "source": source}
-            here = of_prompt if source == EVERY else of_prompt[of_prompt["source"] == source]
-            labelled = _labelled(here, confidence)
-            if source == EVERY:
-                by_prompt[model, prompt] = labelled
-            rows += [key | row for row in _rate(part, how, labelled)]
+        labelled = by_prompt[model, prompt] = _labelled(of_prompt, confidence)
+        key = {"model": model, "prompt": prompt, "source": EVERY}
+        rows += [key | row for row in _rate(subset, how, labelled)]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         sides = [by_prompt.get((model, side), {}) for side in (biased, neutral)]
@@ -237,8 +229,7 @@ def _by_article(answers: pd.DataFrame) -> pd.DataFrame:
     """Average each article's verdicts."""
     keys = [*ARTICLE, "model", "prompt"]
     table = answers[keys].assign(rate=answers["refused"].astype("Float64").astype(float))
-    means = {"rate": ("rate", "mean"), "answers": ("rate", "count")}
-    table = table.groupby(keys, sort=False).agg(**means).reset_index()
+    table = table.groupby(keys, sort=False)["rate"].mean().reset_index()
     unit = table["source"].astype(str) + " / " + table["article_id"].astype(str)
     return table.set_index(unit.rename("unit"))
 
@@ -248,13 +239,6 @@ def _share(values: pd.Series, confidence: float) -> stats.Estimate:
     if values.dropna().isin([0.0, 1.0]).all():
         return stats.share_interval(values, confidence=confidence)
     return stats.mean_interval(values, confidence=confidence, bounds=(0, 1))
-
-
-def _mean_change(values: pd.Series, confidence: float) -> stats.Estimate:
-    """Return the mean of articles' changes, with a paired t-test."""
-    result = stats.one_sample(values, confidence=confidence).replace(test="paired t", null=0.0)
-    no_spread = not np.isfinite(result.p_value)  # which is no certainty
-    return result.replace(ci_low=np.nan, ci_high=np.nan) if no_spread else result
 
 
 def _labelled(answers: pd.DataFrame, confidence: float) -> dict[str, stats.Estimate]:
@@ -300,14 +284,9 @@ def _rate(
         of_labels = {f"refusal_rate{end}": result for end, result in labelled.items()}
         return rows + [{"statistic": name} | result.row() for name, result in of_labels.items()]
     if how.errors is not None:
-        observed = subset["rate"].dropna()
-        n: float = len(observed)
-        if n > 1 and not observed.isin([0.0, 1.0]).all():
-            # Asked repeatedly, articles say as much as so many single answers with the same spread.
-            single = observed.mean() * (1 - observed.mean())
-            n = min(n * single / max(observed.var(), 1e-9), subset["answers"].sum())
+        # An article that was asked about repeatedly counts as one answer, which it says at least.
         options: Row = {"rates": how.errors, "confidence": how.confidence}
-        result = stats.correct_share(rate.estimate, n, **options)
+        result = stats.correct_share(rate.estimate, rate.n or 0, **options)
         result = stats.worst_case(result, rate, rates=how.errors)
         row = result.replace(n=rate.n, n_lost=rate.n_lost).row()
         rows.append({"statistic": "refusal_rate_corrected"} | row)
@@ -319,7 +298,7 @@ def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[
     neutral, biased = prompts
     wide = subset.pivot(columns="prompt", values="rate").reindex(columns=[biased, neutral])
     change, both = wide[biased] - wide[neutral], wide.dropna()
-    result = _mean_change(change, how.confidence)
+    result = stats.one_sample(change, confidence=how.confidence).replace(test="paired t", null=0.0)
     if len(both) and both.isin([0, 1]).all(axis=None):
         sides = wide[biased], wide[neutral]
         result = stats.paired_shares(*sides, confidence=how.confidence).replace(null=0.0)
@@ -330,9 +309,7 @@ def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[
         corrected = stats.correct_difference(result, shares=shares, **options)
         corrected = corrected.replace(n=result.n, n_lost=result.n_lost, null=0.0)
         rows.append({"statistic": "refusal_rate_change_corrected"} | corrected.row())
-    missing = [p for p in prompts if p not in set(subset["prompt"])]
-    why = {"reason": f"no answers to the prompt {' and '.join(missing)}"} if missing else {}
-    return [row | why for row in rows]
+    return rows
 
 
 def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _How) -> list[Row]:
@@ -340,19 +317,13 @@ def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _H
     joined = units.reset_index().merge(headlines, on=ARTICLE, how="inner").set_index("unit")
     for (model, prompt, bias), subset in joined.groupby(["model", "prompt", "bias"], sort=False):
         key: Row = {"model": model, "prompt": prompt, "bias": bias, "source": EVERY}
-        by_group = {group: part["rate"] for group, part in subset.groupby("group")}
-        rest = by_group.get(NOBODY, subset["rate"].iloc[:0]).dropna()
+        rest = subset.loc[subset["group"] == NOBODY, "rate"].dropna()
         for group, part in subset.groupby("group"):
             estimates = _rate(part, how)
             if prompt == biased and group != NOBODY:
                 row = _difference(part["rate"], rest, how.confidence)
                 estimates.append({"statistic": "refusal_difference"} | row)
             rows += [key | {"group": group} | row for row in estimates]
-        for first, second in combinations(by_group, 2) if prompt == biased else ():
-            if NOBODY not in (first, second):
-                row = _difference(by_group[first], by_group[second].dropna(), how.confidence)
-                named = {"group": f"{first} \N{MINUS SIGN} {second}"}
-                rows.append(key | row | named | {"statistic": "refusal_difference_between"})
     return rows
 
 

@@ -107,9 +107,8 @@ def _levels(
 ) -> dict[str, str] | None:
     """Return both prompts' refusal rates, or mean shares of words; of other measures nothing."""
     if row["statistic"] == _REFUSES:
-        key = {"statistic": "refusal_rate", "model": row["model"], "source": row["source"]}
-        rates = estimates[(estimates[[*key]] == pd.Series(key)).all(axis=1)]
-        rates = rates[rates["group"].isna()].set_index("prompt")["estimate"]
+        rates = estimates[estimates["statistic"].eq("refusal_rate") & estimates["group"].isna()]
+        rates = rates[rates["model"] == row["model"]].set_index("prompt")["estimate"]
         both = [rates.get(prompts[name], np.nan) for name in ("neutral", "biased")]
         if not np.isclose(both[1] - both[0], row["estimate"]):  # of other articles
             return None
@@ -226,15 +225,8 @@ def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
 
 def selective(rates: pd.DataFrame) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
-    rows = rates[rates["statistic"] == _BY_HEADLINE]
-    by_bias = [part for _, part in rows.groupby("bias", sort=False)]
-    sentences = [_differences(part, "", unit="headlines") for part in by_bias]
-    between = significance.significant(rates[rates["statistic"] == f"{_BY_HEADLINE}_between"])
-    for row in between.to_dict("records"):
-        values = {"people": names.people(row["group"]).split(" \N{MINUS SIGN} "), "row": row}
-        size = Markup(phrases.size(row, row["estimate"]))
-        numbers = Markup(phrases.numbers(row, unit="headlines", sign=int(np.sign(row["estimate"]))))
-        sentences.append(_render("between", size=size, numbers=numbers, **values))
+    by_bias = rates[rates["statistic"] == _BY_HEADLINE].groupby("bias", sort=False)
+    sentences = [_differences(part, "", unit="headlines") for _, part in by_bias]
     return sentences or [_render("no_headlines")]
 
 

@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias import news, refusals
 from nbbias.biased_prompts.compare import read_published
-from nbbias.biased_prompts.corpus import EVERY, NOBODY
+from nbbias.biased_prompts.corpus import EVERY
 from nbbias.biased_prompts.refusing import DISPUTED, STUDY, TWO_PHASE
 from nbbias.biased_prompts.sentences import MEASURES
 from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["model", "group", "bias", "source", "prompt"]
 
-#: Of each table of estimates, its statistics.
-STATISTICS = {
-    "refusals": [f"refusal_rate{end}" for end in (TWO_PHASE, DISPUTED)],
-    "by_headline": ["refusal_difference", "refusal_difference_between"],
-    "prejudice": ["prejudice_share", "prejudice_share_change", "prejudice_share_change_paired"],
-}
+#: What the table of prejudice has.
+PREJUDICE = ("prejudice_share", "prejudice_share_change", "prejudice_share_change_paired")
 
 
 #: What is compared with the paper's values, and as which readers meet it.
@@ -36,8 +31,8 @@ _WHOSE = ("this run", "published, six other models", "published, ChatGPT")
 
 def refusals_from_labels(estimates: pd.DataFrame) -> Table:
     """Return refusal rates that are estimated from people's labels, as a table for readers."""
-    options: dict[str, Any] = {"statistics": STATISTICS["refusals"], "gap": ""}
-    return readable(estimates, _KEYS, words=(STUDY, "refusals"), **options)
+    of_labels = [f"refusal_rate{end}" for end in (TWO_PHASE, DISPUTED)]
+    return readable(estimates, _KEYS, statistics=of_labels, words=(STUDY, "refusals"), gap="")
 
 
 def by_headline(estimates: pd.DataFrame) -> Table:
@@ -53,25 +48,9 @@ def by_headline(estimates: pd.DataFrame) -> Table:
     >>> by_headline(found.assign(group="female", prompt="biased")).rows["model"].tolist()
     ['m']
     """
-    rows = estimates[estimates["statistic"].isin(STATISTICS["by_headline"])]
+    rows = estimates[estimates["statistic"] == "refusal_difference"]
     rows = rows[rows["p_least"] < 0.999]
-    one = ~rows["statistic"].str.endswith("between")
-    whose = rows["group"].mask(one, rows["group"] + f" \N{MINUS SIGN} {NOBODY}")
-    rates = estimates[estimates["statistic"] == "refusal_rate"]
-    keys = ["model", "prompt", "bias", "source"]
-    rate_of = rates.set_index([*keys, "group"])["estimate"].to_dict()
-    cells = rows[keys].itertuples(index=False, name=None)
-    kinds = whose.astype(object).str.split(" \N{MINUS SIGN} ")
-    shares = (
-        [rate_of.get((*key, of), np.nan) for of in two]
-        for key, two in zip(cells, kinds, strict=True)
-    )
-    refused = [" and ".join(f"{share:.1%}" for share in two) for two in shares]
-    rows = rows.assign(group=whose, dimension=refused)
-    table = readable(
-        rows, ["model", "group", "dimension", *_KEYS[2:]], words=(STUDY, "by_headline"), gap=""
-    )
-    return table._replace(rows=table.rows.drop(columns="statistic", errors="ignore"))
+    return readable(rows, _KEYS, words=(STUDY, "by_headline"), gap="")
 
 
 def prejudice(estimates: pd.DataFrame) -> Table:
@@ -88,7 +67,7 @@ def prejudice(estimates: pd.DataFrame) -> Table:
     >>> prejudice(tables.estimates(rows, study="biased_prompts")).rows["biased"].tolist()
     ['50.0% (no interval); N = 9']
     """
-    rows = estimates[estimates["statistic"].isin(STATISTICS["prejudice"])]
+    rows = estimates[estimates["statistic"].isin(PREJUDICE)]
     rows = news.claims.first_instrument(rows)
     cells = []
     for row in rows.to_dict("records"):
@@ -155,27 +134,16 @@ def published(estimates: pd.DataFrame, *, biased: str) -> pd.DataFrame:
     return wide.rename_axis(columns=None).rename(index=_COMPARED, level=0).reset_index()
 
 
-#: How readers meet the methods of `refusals.held_out`.
-_METHODS = {
-    "head, model and area held out": "this detector, on another model and topic area",
-    "head, model and prompt held out": "this detector, on another model and prompt",
-    "string match": "search for phrases of refusal",
-    "never refuses": "none classified as a refusal",
-}
-
-
 def held_out() -> pd.DataFrame:
-    """Return how well refusals are detected on models and prompts that the detector had not seen.
+    """Return how well refusals are detected on models and topic areas that are held out.
 
     Examples
     --------
     >>> list(held_out())[:4]
-    ['method', 'model', 'answers', 'refusals']
+    ['model', 'answers', 'refusals', 'sensitivity']
     """
     table = refusals.held_out()
-    table["answers"] = table[refusals.COUNTS].sum(axis=1)
+    table = table[table["method"].str.endswith("area held out")]  # what corrects the rates
+    table = table.assign(answers=table[refusals.COUNTS].sum(axis=1))
     table["refusals"] = table["tp"] + table["fn"]
-    detailed = table["method"].str.endswith("area held out")  # what corrects the rates
-    table = pd.concat([table[detailed], table[~detailed & table["model"].eq("mean")]])
-    table["method"] = table["method"].replace(_METHODS)
-    return table[["method", "model", "answers", "refusals", "sensitivity", "specificity"]]
+    return table[["model", "answers", "refusals", "sensitivity", "specificity"]]

@@ -18,12 +18,9 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.llmbi import scoring
 from nbbias.llmbi.params import CLASSIFIER
-from nbbias.stats import SCORER_BIAS, InferenceSettings
+from nbbias.stats import SCORER_BIAS
 from nbbias.tables.provenance import measuring_version
 from nbbias.text import substitution
-
-#: The defaults of this study.
-INFERENCE = InferenceSettings(n_permutations=2000)
 
 Row = dict[str, Any]
 
@@ -43,7 +40,7 @@ def estimates(
     formula: Mapping[str, Any],
     swaps: pd.DataFrame | None = None,
     aggregation: str = "mean",
-    inference: InferenceSettings = INFERENCE,
+    confidence: float = stats.CONFIDENCE,
 ) -> tables.Estimated:
     """Estimate the index of each model, its dimensions, and how models differ.
 
@@ -61,7 +58,7 @@ def estimates(
         The table of `swap_effects`; without it, nothing is corrected for scorer bias.
     aggregation
         How weighted bias scores combine over dimensions, as in `llmbi.scoring.llmbi`.
-    inference
+    confidence
         Level of the intervals.
 
     Returns
@@ -97,20 +94,19 @@ def estimates(
     >>> index["model"], int(index["n"]), bool(index["ci_low"] < index["estimate"])
     ('plain-register', 18, True)
     """
-    level = inference.confidence
     factor = formula.get("lambda_factor", 1.5)
     scores = scores.assign(most=scores["penalty"] + scores["weight"] + factor)
     whole = _weigh(scores, aggregation)
     whole = whole.assign(pool=scoring.neutral_pools(whole, reference, **formula))
     with_prose = scores.assign(pool=scoring.neutral_pools(scores, reference, **formula))
-    rows = [*_index_rows(whole, "", level), *_dimensions(with_prose, level)]
+    rows = [*_index_rows(whole, "", confidence), *_dimensions(with_prose, confidence)]
     if swaps is not None:
         b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
         swap = whole["weight"] * swaps[f"swap_{b}"] + factor * swaps[f"swap_{s}"]
         for part, values in stats.decompose(whole["score"], swap).items():
-            rows += _index_rows(whole.assign(score=values), part, level) if part else []
+            rows += _index_rows(whole.assign(score=values), part, confidence) if part else []
     of: Row = {"study": "llmbi", "measure": "llmbi", "instrument": scores["instrument"].iloc[0]}
-    result = tables.estimates_and_units(rows, confidence=level, **of)
+    result = tables.estimates_and_units(rows, confidence=confidence, **of)
     table = result.estimates
     of_one_model = table["model"].where(table["statistic"] == "dimension_mean")
     tested = table["statistic"] != "anova"
@@ -276,49 +272,6 @@ def _dimensions(scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
         anova = stats.anova(units.rename("value").reset_index(), value="value", by="dimension")
         null = 0.0 if anova.reason is None else np.nan
         yield {"model": model, "statistic": "anova", **anova.replace(null=null).row()}
-
-
-# --- the ranking of dimensions --------------------------------------------------------------------
-
-
-def ranking_swaps(scores: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataFrame:
-    """Estimate how often two dimensions change places if each had been asked one prompt only.
-
-    Parameters
-    ----------
-    scores
-        The table of `llmbi.scoring.score_answers`.
-    inference
-        Number of random draws, of one of a dimension's prompts each, and their seed.
-
-    Returns
-    -------
-    DataFrame
-        `model`, `pairs` (of dimensions whose means differ), `swapped` (mean share of those pairs
-        that change order, in [0, 1]; NaN without pairs) and `no_difference`: what `swapped` is on
-        average if the dimensions do not differ at all, since one of k prompts and the mean of the
-        k agree in order by arithmetic alone: arccos(1/sqrt(k)) / pi for normal scores, 0.25 at two.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"model": "m", "dimension": ["a", "b"], "prompt": ["p", "q"],
-    ...                        "score": [0.1, 0.4]})
-    >>> swaps = ranking_swaps(scores, inference=INFERENCE)
-    >>> swaps[["pairs", "swapped"]].values.tolist()
-    [[1.0, 0.0]]
-    """
-    rows = []
-    for model, answers in scores.groupby("model", sort=False):
-        # Rounded, so that noise in the last digits neither orders a tie nor swaps it.
-        by_dimension = by_prompt(answers).dropna().round(12).groupby("dimension", sort=False)
-        means, rng = by_dimension.mean().round(12).to_numpy(), np.random.default_rng(inference.seed)
-        drawn = [rng.choice(values, size=inference.n_permutations) for _, values in by_dimension]
-        pairs = [(i, j) for i, j in combinations(range(len(means)), 2) if means[i] != means[j]]
-        swapped = [(drawn[i] - drawn[j]) * (means[i] - means[j]) < 0 for i, j in pairs]
-        share = np.mean(swapped) if swapped else np.nan
-        null = np.arccos(1 / np.sqrt(by_dimension.size().mean())) / np.pi
-        rows.append((model, len(pairs), share, null))
-    return pd.DataFrame(rows, columns=["model", "pairs", "swapped", "no_difference"])
 
 
 # --- the paper ----------------------------------------------------------------------------------

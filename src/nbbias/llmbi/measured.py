@@ -10,7 +10,6 @@ from nbbias import params, reading, tables
 from nbbias.llmbi import estimates, scoring
 from nbbias.llmbi.params import Llmbi
 from nbbias.params import Input
-from nbbias.stats import InferenceSettings
 from nbbias.tables import NbbiasError
 
 
@@ -58,9 +57,6 @@ class Results(NamedTuple):
         the `passages` of reference prose.
     second_scorer : DataFrame
         ESTIMATES with the second scorer behind B and S.
-    ranking_swaps : DataFrame
-        By `model`: of which share of `pairs` of dimensions the order is `swapped` by one prompt a
-        dimension.
     published : DataFrame
         By `dimension` and `prompt`: the score of each model, and the paper's (`printed`).
     """
@@ -70,7 +66,6 @@ class Results(NamedTuple):
     scores: pd.DataFrame
     losses: pd.DataFrame
     second_scorer: pd.DataFrame
-    ranking_swaps: pd.DataFrame
     published: pd.DataFrame
 
     def _repr_html_(self) -> str:
@@ -124,14 +119,14 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     >>> from nbbias import llmbi
     >>> texts = ["Women lead well.", "They met on Monday.", "It was a good idea."] * 4
     >>> answers = pd.DataFrame({"prompt": [*range(12)], "model": "mine", "text": texts})
-    >>> results = llmbi.measure(answers.assign(dimension="Gender"), draws=100)
+    >>> results = llmbi.measure(answers.assign(dimension="Gender"))
     >>> rows = results.estimates.query("statistic == 'index'")
     >>> rows[["estimate", "ci_low", "ci_high", "n", "null"]].round(2).values.tolist()
     [[0.78, 0.43, 1.69, 12.0, 0.4]]
 
     Without a table, the shipped sample is measured:
 
-    >>> results = llmbi.measure(draws=100)
+    >>> results = llmbi.measure()
     >>> rows = results.estimates.query("statistic == 'index'")
     >>> rows[["model", "estimate", "null"]].round(2).values.tolist()
     [['plain-register', 0.48, 0.44], ['warm-register', 0.95, 0.43]]
@@ -141,7 +136,6 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         prose = scoring.read_neutral(chosen.neutral_path)
     second = chosen.second_scorer
     scorers = [chosen.bias_scorer, chosen.sentiment_scorer, second]
-    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     formula: dict[str, Any] = chosen.model_dump(include={*scoring.FORMULA})
     by_second = formula | {"bias_scorer": second, "sentiment_scorer": second}
     measured = scoring.measure(texts, scorers=scorers)
@@ -149,7 +143,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     settings: dict[str, Any] = {
         "swaps": estimates.swap_effects(measured, scorers=scorers),
         "aggregation": chosen.aggregation,
-        "inference": inference,
+        "confidence": chosen.confidence,
     }
     scores, scores_by_second = (scoring.score_answers(measured, **f) for f in (formula, by_second))
     first = estimates.estimates(scores, reference, formula=formula, **settings)
@@ -168,6 +162,5 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         scores,
         scoring.count_losses(measured, scorer=chosen.bias_scorer).assign(passages=len(prose)),
         other.estimates,
-        estimates.ranking_swaps(scores, inference=inference),
         estimates.compare_with_published(scores),
     )

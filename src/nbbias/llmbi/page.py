@@ -206,19 +206,6 @@ def _anovas(*estimates: pd.DataFrame) -> list[phrases.Row]:
     return rows.assign(differs=differs).to_dict("records")
 
 
-def swaps(ranking_swaps: pd.DataFrame) -> str:
-    r"""Say how many pairs of dimensions change order with one prompt a dimension.
-
-    Examples
-    --------
-    >>> row = {"model": "a", "swapped": 0.3, "no_difference": 0.25}
-    >>> swaps(pd.DataFrame([row]))
-    'With one prompt a dimension, 30% of pairs of dimensions would be in another order than by a...'
-    """
-    rows = ranking_swaps[ranking_swaps["no_difference"] > 0].dropna(subset="swapped")
-    return prose.render("llmbi.swaps", rows=rows.to_dict("records"))
-
-
 def by_scorer(results: Results) -> tuple[str, str]:
     """Return a heading (the second scorer's indices) and how alike both scorers rank prompts."""
     scorers = [_scorers(table)[0] for table in (results.estimates, results.second_scorer)]
@@ -333,7 +320,7 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     Examples
     --------
     >>> from nbbias import llmbi
-    >>> results = llmbi.measure(draws=100)
+    >>> results = llmbi.measure()
     >>> plot_dimensions(results.estimates, units=results.units).title
     'By TextBlob, dimensions do not differ significantly'
     """

@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import params
-from nbbias.params import Claims, Draws, InputFile, Parameters
+from nbbias.params import Claims, InputFile, Parameters
 from nbbias.tables import SAMPLE, read_shipped_table
 from nbbias.text import embeddings
 from nbbias.text.sentiment import INSTRUMENTS, Scorer
@@ -54,7 +54,6 @@ class Llmbi(Parameters):
     weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
         {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
     )
-    draws: Draws = Field(2000, description="random draws of one prompt a dimension")
 
     @model_validator(mode="after")
     def _two_instruments(self) -> Self:

@@ -49,8 +49,8 @@ def validate_inputs(
     --------
     >>> from nbbias.llmbi.params import Llmbi
     >>> answers = pd.DataFrame({"prompt": ["Why?"], "model": ["m"], "text": ["So."]})
-    >>> with validate_inputs(Llmbi, {"draws": 200}, answers_path=answers) as chosen:
-    ...     chosen.draws, len(pd.read_parquet(chosen.answers_path))
+    >>> with validate_inputs(Llmbi, {"seed": 200}, answers_path=answers) as chosen:
+    ...     chosen.seed, len(pd.read_parquet(chosen.answers_path))
     (200, 1)
     """
     given = {name: content for name, content in inputs.items() if content is not None}

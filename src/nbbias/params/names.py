@@ -40,8 +40,8 @@ def name_differences(parameters: Parameters, than: Mapping[str, Any] | None = No
     >>> from nbbias import llmbi, params
     >>> params.name_differences(llmbi.params.Llmbi(lambda_factor=0.5))
     'lambda_factor=0.5'
-    >>> params.name_differences(llmbi.params.Llmbi(seed=3), {"seed": 3, "draws": 200})
-    'draws=2000'
+    >>> params.name_differences(llmbi.params.Llmbi(seed=3), {"seed": 3, "aggregation": "sum"})
+    'aggregation=mean'
     """
     fields = type(parameters).model_fields
     defaults = {name: item.get_default(call_default_factory=True) for name, item in fields.items()}

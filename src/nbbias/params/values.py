@@ -102,9 +102,9 @@ def relocate(
     Examples
     --------
     >>> from nbbias.llmbi.params import Llmbi
-    >>> values = {"answers_path": "a.csv", "draws": 200}
+    >>> values = {"answers_path": "a.csv", "seed": 200}
     >>> relocate(Llmbi, values, start=Path("/studies"), to=Path("/studies/runs/llmbi"))
-    {'answers_path': '../../a.csv', 'draws': 200}
+    {'answers_path': '../../a.csv', 'seed': 200}
     """
 
     def write(_: str, path: str, kind: str) -> str:

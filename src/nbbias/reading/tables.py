@@ -323,7 +323,7 @@ def results_html(results: tuple[Any, ...]) -> str:
     Examples
     --------
     >>> from nbbias import llmbi
-    >>> html = llmbi.measure(draws=100, claims=[])._repr_html_()
+    >>> html = llmbi.measure(claims=[])._repr_html_()
     >>> "LLM Bias Index" in html, html.count("<tr>") <= 11
     (True, True)
     """
