@@ -123,19 +123,6 @@ def test_runs_that_were_interrupted_or_not_started_exit_with_130(
 # --- mistakes ---------------------------------------------------------------------------------
 
 
-def test_params_of_a_corpus_that_is_missing_point_to_where_to_get_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
-    monkeypatch.setenv("NBBIAS_DATA", str(tmp_path))
-    done = command("run", "params/news_bias/fang2024.yaml")
-    assert done.returncode == 2
-    assert "no such file" in done.stderr and "the comments in the file" in done.stderr
-    bare = tmp_path / "bare.yaml"  # has no comments
-    bare.write_text("study: llmbi\nanswers_path: nowhere.json\n")
-    done = command("run", bare)
-    assert "no such file" in done.stderr and "the comments" not in done.stderr
-
-
 @pytest.mark.skipif(sys.platform != "linux", reason="nothing can be written to /proc")
 @pytest.mark.parametrize(
     ("arguments", "message"),

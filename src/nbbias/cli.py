@@ -563,12 +563,6 @@ def lab(context: typer.Context) -> None:
     raise typer.Exit(running.kernel.open_lab(context.args))
 
 
-@app.command(rich_help_panel=_START)
-def kernel() -> None:
-    """Install a Jupyter kernel for this environment."""
-    running.kernel.install()
-
-
 # --- data -----------------------------------------------------------------------------------------
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import difflib
-import os
 import sys
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -164,24 +162,12 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     ParameterError
         The file is missing, is no YAML mapping, or names no known study.
     """
-    try:
-        values = params.read_yaml(path)
-    except ParameterError as error:
-        hint = "" if tables.is_file(path) else _suggest(path)
-        raise ParameterError(error.where, [breach + hint for breach in error.breaches]) from None
+    values = params.read_yaml(path)
     stem = values.pop("study", path.absolute().parent.name)
     if not isinstance(stem, str) or stem not in STUDIES:
         message = f"no study called {params.shorten(stem)}; set 'study:' to one of: "
         raise ParameterError(str(path), message + ", ".join(STUDIES))
     return stem, values
-
-
-def _suggest(path: Path) -> str:
-    """Name the params file whose name, or whose study's, is close to a path that is not there."""
-    paths = {path.parent.name: path for path in samples()}
-    paths |= {file.name: file for file in path.absolute().parent.glob("*.yaml")}
-    near = difflib.get_close_matches(path.name, paths, n=1)
-    return f"; did you mean {os.path.relpath(paths[near[0]])}?" if near else ""
 
 
 def main_estimates() -> pd.DataFrame:

@@ -62,15 +62,6 @@ def test_a_value_out_of_range_is_refused(name: str, value: object) -> None:
     assert only_breach(**{name: value}).startswith(name)
 
 
-@pytest.mark.parametrize("text", ["yes", "OFF"])
-def test_a_yes_that_should_be_a_truth_gets_a_hint(text: str) -> None:
-    with pytest.raises(ParameterError, match=r"got '\w+' \(write true or false\)") as caught:
-        registry.validate("news_bias", dict([params.override(f"truncated_topics={text}")]))
-    assert text in str(caught.value)
-    for word in ("true", "false"):
-        registry.validate("news_bias", dict([params.override(f"truncated_topics={word}")]))
-
-
 # --- files ------------------------------------------------------------------------------------
 
 

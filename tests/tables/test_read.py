@@ -1,6 +1,5 @@
 """Reading tables: what pandas writes comes back, and what cannot be read says why."""
 
-import gzip
 import json
 import pickle
 from collections.abc import Callable
@@ -186,9 +185,7 @@ def test_numbers_are_the_texts_that_write_them() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (gzip.compress(b"text\nx\n", mtime=0), "gzip"),
-        (b"PK\x03\x04\x14\x00\xff\xff", "workbook"),
-        (b"PAR1\xff\xff", "Parquet"),
+        (b"PK\x03\x04\x14\x00\xff\xff", "is not UTF-8"),
         (b"text" + b",x" * 20_000 + b"\ny" + b",x" * 20_000, "20,001 columns"),
     ],
 )

@@ -86,7 +86,6 @@ FAULTY = {
         "b,   ,word\n,x,word\n"  # blank
         "b,odd,adverb\n"  # an unknown kind
         "any,e,word\nany,i,word\n"  # a reserved name
-        "female,f,word\nfemale,g,word\nfemlae,h,word\n"  # a misspelt group
     ),
     "one group": "group,term\na,x\na,y\n",
     "one blank": "group,term,kind\na,x,word\nb,y,word\n,,word\n",

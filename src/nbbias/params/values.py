@@ -55,10 +55,9 @@ def validate(
     try:
         return model.model_validate(dict(values), context=context)
     except ValidationError as error:
-        errors = error.errors(include_url=False)[:_NAMED]
+        errors = error.errors(include_url=False)
         breaches = [breach for e in errors for breach in _in_words(e, model, listed)]
-        more = [f"and {n:,} more mistakes"] if (n := error.error_count() - len(errors)) else []
-        raise tables.ParameterError(where, [*breaches[:_NAMED], *more]) from None
+        raise tables.ParameterError(where, breaches) from None
 
 
 def written_files(parameters: BaseModel) -> dict[str, str]:
@@ -155,19 +154,15 @@ def map_paths(
 
 def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[str]:
     name = ".".join(str(part) for part in error["loc"])
-    kind, value = error["type"], error["input"]
-    if kind == "extra_forbidden":
+    if (kind := error["type"]) == "extra_forbidden":
         hint = tables.closest_match(name, model.model_fields)
         more = f" See `nbbias params {listed}`" if listed else ""
         return [f"{name}: unknown parameter; {hint}{more}"]
     if kind == "value_error":  # whose arguments are all that is wrong
         prefix = f"{name}: " if name else ""
         return [f"{prefix}{sentence}" for sentence in error["ctx"]["error"].args]
-    return [f"{name}: {error['msg'].lower()}, but got {shorten(value)}{_yaml_hint(kind, value)}"]
+    return [f"{name}: {error['msg'].lower()}, but got {shorten(error['input'])}"]
 
-
-#: Mistakes that are named one by one; a message has room for these and the number of the others.
-_NAMED = 19
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 100, 100, 3
@@ -185,15 +180,6 @@ def shorten(value: object) -> str:
         return _SHORT.repr(value)
     except ValueError:
         return "a number of thousands of digits"
-
-
-def _yaml_hint(kind: str, value: object) -> str:
-    """Say what to write where a plain word is of another type than its parameter."""
-    if kind in {"string_type", "literal_error"} and not isinstance(value, str):
-        return " (YAML reads that as another type than text; put it in quotes)"
-    if kind == "bool_type" and shorten(value).lower() in {"'yes'", "'no'", "'on'", "'off'"}:
-        return " (write true or false)"
-    return ""
 
 
 # --- description ----------------------------------------------------------------------------

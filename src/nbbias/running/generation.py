@@ -131,8 +131,6 @@ def plan_calls(
     """
     with tables.starting_at(start):
         calls = make_plan(block, where=where, suites=suites())
-        elsewhere = "" if is_file(calls.store_path) else params.suggest_path(block.store_path)
-        note = f"store_path: no answers yet at {calls.store_path}{elsewhere}"
         files = params.input_files(parameters)
         exported = {name for name, path in files.items() if _is_same(path, calls.export_path)}
         notes = [
@@ -145,7 +143,7 @@ def plan_calls(
             notes.append(f"{message}, {calls.block.export_path}")
         if not notes:
             notes = _check_placeholders(calls, stem, parameters)
-    return calls._replace(notes=(*[note] * bool(elsewhere), *notes))
+    return calls._replace(notes=tuple(notes))
 
 
 def _is_same(path: Path, other: Path) -> bool:

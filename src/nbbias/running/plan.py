@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -115,16 +114,8 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     start = path.absolute().parent
     changed = generation.moved(stem, overrides, start=Path.cwd(), to=start)
     values = {**file_values, **changed}
-    try:
-        with tables.starting_at(start):
-            parameters, block = generation.check(stem, values, where=str(path))
-    except ParameterError as error:
-        # Params of corpora that cannot be shipped say in comments how to get them.
-        # What `nbbias data fetch` brings is said with each path.
-        is_missing = any(re.match(r"\w+_path: (?!.*data fetch)", b, re.S) for b in error.breaches)
-        commented = is_missing and path.is_file() and "\n#" in "\n" + path.read_text("utf-8")
-        hint = "the comments in the file say what this run needs, and where to get it"
-        raise ParameterError(error.where, [*error.breaches, *[hint] * commented]) from None
+    with tables.starting_at(start):
+        parameters, block = generation.check(stem, values, where=str(path))
     if not (notebook := studies.place(stem) / "notebooks" / f"{stem}.ipynb").is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
     with tables.starting_at(start):  # a model may be a folder there

@@ -6,11 +6,10 @@ says everything, and runs again without recognising anything anew.
 
 from __future__ import annotations
 
-import difflib
 import itertools
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 from nbbias import params, studies, tables
@@ -18,7 +17,7 @@ from nbbias.running import place
 from nbbias.running.plan import Run, plan
 from nbbias.studies import STUDIES
 from nbbias.tables import FileReading, NbbiasError, ParameterError, notes
-from nbbias.tables.sniff import SUFFIXES, detect, list_neighbours
+from nbbias.tables.sniff import detect
 
 _PARAMS = (".yaml", ".yml")
 #: Longest name of a run that is made of its files' names, and longest text in the preview.
@@ -46,17 +45,12 @@ def parse_targets(targets: Sequence[str]) -> tuple[list[Path], str, list[str]]:
         return [], first, rest
     paths = []
     for name in targets:
-        path, lower = Path(name), name.lower()
+        path = Path(name)
         if name in STUDIES:
             path = studies.place(name) / "params" / name / "sample.yaml"
-        elif tables.is_file(path) and lower.endswith(SUFFIXES):
-            files = " ".join(map(shlex.quote, targets))
-            hint = f"such as `nbbias run llmbi {files}`; studies: {', '.join(STUDIES)}"
-            raise ParameterError(name, f"name the study first, {hint}")
-        elif not lower.endswith(_PARAMS) and not tables.is_file(path):
-            near = difflib.get_close_matches(name, [*STUDIES, *list_neighbours(name, _PARAMS)], n=1)
-            hint = f"did you mean {near[0]}?" if near else f"studies: {', '.join(STUDIES)}"
-            message = f"is not a study or a params file (such as mine.yaml); {hint}"
+        elif not name.lower().endswith(_PARAMS):
+            message = "is not a study or a params file; files of texts follow their study, as in "
+            message += f"`nbbias run llmbi answers.csv`; {tables.closest_match(name, STUDIES)}"
             raise ParameterError(name, message)
         paths.append(path)
     return paths, "", []
@@ -244,10 +238,5 @@ def _describe(file: FileReading, inputs: str) -> list[str]:
             for role, column in file.form.items()
             if column.without and role not in file.columns
         ),
-        *(f"  first text: {_shorten(str(text))}" for text in texts),
+        *(f"  first text: {shorten(str(text), _LONGEST_TEXT, placeholder=' …')}" for text in texts),
     ]
-
-
-def _shorten(text: str) -> str:
-    words = " ".join(text.split())
-    return words if len(words) <= _LONGEST_TEXT else f"{words[:_LONGEST_TEXT].rstrip()} …"

@@ -290,18 +290,14 @@ def _to_any(value: object) -> str:
     return _show(value) if text is None else text
 
 
-def _to_float(value: object) -> float | None:
+def _to_number(value: object, holds: Callable[[float], bool] = math.isfinite) -> float | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         return None
     try:
-        return float(value)
+        number = float(value)
     except (ValueError, OverflowError):
         return None
-
-
-def _to_number(value: object, holds: Callable[[float], bool] = math.isfinite) -> float | None:
-    number = _to_float(value)
-    return number if number is not None and holds(number) else None
+    return number if holds(number) else None
 
 
 def _is_count(number: float) -> bool:
@@ -314,7 +310,7 @@ def _is_count(number: float) -> bool:
 _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "text": (_to_text, "text", "str"),
     "number": (_to_number, "a number", float),
-    "float": (_to_float, "a number", float),
+    "float": (partial(_to_number, holds=lambda _: True), "a number", float),
     "count": (partial(_to_number, holds=_is_count), "a whole number, 0 or more", float),
     "flag": (
         lambda value: _FLAGS.get(str(value).strip().lower()),

@@ -75,7 +75,9 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         wanted = set(names if rest else reading.columns.values())
         table = take([name for name in dict.fromkeys(names) if name in wanted])
     except UnicodeDecodeError as error:
-        raise DataError(where, _encoding_advice(file, layout, error)) from None
+        encoding = layout.encoding.removesuffix("-sig").upper()
+        hint = f"save it as UTF-8, or say what it is: {file.name}?encoding=cp1252"
+        raise DataError(where, f"is not {encoding} (byte {error.start}); {hint}") from None
     except RecursionError:
         raise DataError(where, "is nested too deeply to be a table") from None
     except (ValueError, OSError, pd.errors.ParserError, pa.ArrowException) as error:
@@ -87,15 +89,6 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         listener.append(reading)
     reading.table = convert_columns(table, reading, rest=rest)
     return reading.table
-
-
-def _encoding_advice(file: Path, layout: Layout, error: UnicodeDecodeError) -> str:
-    if advice := sniff.describe_binary(bytes(error.object[:4])):
-        return advice
-    if layout.encoding != Layout().encoding:
-        return f"is not {layout.encoding} (byte {error.start})"
-    hint = f"save it as UTF-8, or say what it is: {file.name}?encoding=cp1252"
-    return f"is not UTF-8 (byte {error.start}); {hint}"
 
 
 _LISTENERS: ContextVar[tuple[list[FileReading], ...]] = ContextVar("_LISTENERS", default=())

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
-from collections.abc import Iterable
 from pathlib import Path
 
 from nbbias.tables import notes
@@ -18,12 +16,6 @@ SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".eval")
 #: Bytes by which an encoding is detected.
 _HEAD = 1 << 26
 _MARKS = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
-#: How files begin that are no text, whatever their names end in, and what to do with them.
-_BINARY = {
-    b"PK": "is an archive or a workbook; save its table as CSV",
-    b"\x1f\x8b": "is packed by gzip; unpack it",
-    b"PAR1": "is Parquet; let its name end in .parquet",
-}
 
 
 def detect(path: str) -> str:
@@ -62,7 +54,7 @@ def find_file(path: str) -> Path:
     Raises
     ------
     DataError
-        There is no such file (with the closest name), or it is of an unknown format.
+        There is no such file, or it is of an unknown format.
 
     Examples
     --------
@@ -75,29 +67,10 @@ def find_file(path: str) -> Path:
     if not is_file(file := resolve(bare)):
         if os.path.lexists(file):
             raise DataError(bare, "is not a regular file (a folder, a pipe, or a link to nothing)")
-        near = difflib.get_close_matches(bare, list_neighbours(bare, SUFFIXES), n=1, cutoff=0.5)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise DataError(bare, f"no such file (looked for {file.absolute()}){hint}")
+        raise DataError(bare, f"no such file (looked for {file.absolute()})")
     if file.suffix.lower() not in SUFFIXES:
         raise DataError(bare, f"unknown format {file.suffix!r}; use {', '.join(SUFFIXES)}")
     return file
-
-
-def list_neighbours(name: str, suffixes: Iterable[str]) -> list[str]:
-    """Return the files of a file's folder that have one of some endings, sorted."""
-    files = sorted(Path(name).parent.glob("*"))  # none of a folder that cannot be read
-    return [str(file) for file in files if file.suffix.lower() in tuple(suffixes)]
-
-
-def describe_binary(head: bytes) -> str:
-    """Say what a file is that begins like this and is no text; "" where that is not known.
-
-    Examples
-    --------
-    >>> describe_binary(b"PK01")
-    'is an archive or a workbook; save its table as CSV'
-    """
-    return next((advice for sign, advice in _BINARY.items() if head.startswith(sign)), "")
 
 
 def detect_encoding(path: Path) -> str:
@@ -131,7 +104,7 @@ def detect_encoding(path: Path) -> str:
         except UnicodeDecodeError:
             continue
         return name
-    raise DataError(str(path), describe_binary(head) or "is not text (neither UTF-8 nor cp1252)")
+    raise DataError(str(path), "is not text (neither UTF-8 nor cp1252); save its table as CSV")
 
 
 def detect_separator(text: str) -> str:

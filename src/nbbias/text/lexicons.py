@@ -8,7 +8,6 @@ and `term_counts` show what share of a corpus the lists match, and how often eac
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -150,9 +149,6 @@ def _faults(table: pd.DataFrame) -> list[str]:
     sizes = table["group"].value_counts()
     if len(sizes) < 2:
         faults.append(f"holds {len(sizes)} group; a bias needs two or more")
-    for group in sizes.index[sizes == 1]:
-        near = difflib.get_close_matches(group, sizes.index[sizes > 1], n=1, cutoff=0.8)
-        faults += [f"group {group!r} has one term; did you mean {near[0]}?"] if near else []
     return faults
 
 
