@@ -282,9 +282,6 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
 # --- what the fits say ------------------------------------------------------------------------
 
 
-#: The weight by which topics are named: words that are rare elsewhere.
-LAMBDA = 0.2
-
 #: How many words name a topic.
 _TOP = 8
 
@@ -299,7 +296,8 @@ def stop_words() -> set[str]:
 def content_words(fit: Fit) -> pd.Series:
     """Name each topic by its most relevant words that are no stop words, by topic."""
     vocabulary = len(fit.model.vocabulary)
-    words = text.topics.describe(fit.model, relevance_lambda=LAMBDA, top=vocabulary)
+    # At a small λ words lead that are rare elsewhere.
+    words = text.topics.describe(fit.model, relevance_lambda=0.2, top=vocabulary)
     words = words[~words["word"].isin(stop_words())]
     return words.groupby("topic").head(_TOP).groupby("topic")["word"].agg(" ".join)
 

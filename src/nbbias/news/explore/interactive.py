@@ -17,8 +17,8 @@ from nbbias import tables
 from nbbias.reading import markup
 from nbbias.tables import NbbiasError, escape
 
-#: What a control is made of: labels and values to choose from, a text, or a number in [0, 1].
-Control = Sequence[tuple[str, Any]] | str | float
+#: What a control is made of: labels and values to choose from, or a text.
+Control = Sequence[tuple[str, Any]] | str
 
 
 def show_controls(render: Callable[..., str], **controls: Control) -> None:
@@ -38,8 +38,6 @@ def show_controls(render: Callable[..., str], **controls: Control) -> None:
 
     def make_control(name: str, of: Control) -> widgets.Widget:
         how: dict[str, Any] = {"description": name.replace("_", " ")}
-        if isinstance(of, float):
-            return widgets.FloatSlider(of, max=1, step=0.05, continuous_update=False, **how)
         if isinstance(of, str):
             return widgets.Text(of, continuous_update=False, **how)
         return widgets.Dropdown(options=[(escape.visible(label), v) for label, v in of], **how)

@@ -120,8 +120,8 @@ def _contexts(read: Read, matches: pd.DataFrame) -> pd.Series:
 
 # --- changed in an open notebook --------------------------------------------------------------
 
-#: Numbers of terms to choose from, of characters of a new term, and of contexts shown.
-_CHOICES, _LONGEST, _CONTEXTS = 500, 60, 5
+#: Numbers of terms to choose from, and of characters of a new term.
+_CHOICES, _LONGEST = 500, 60
 _CHANGED = "Differences of shares, estimated again with the changed list; exploratory, not saved."
 _DIFFERENCES = ("share_difference", "share_difference_change")
 
@@ -138,27 +138,19 @@ def edit(read: Read, estimate: Callable[[Read], pd.DataFrame]) -> None:
     """
 
     @lru_cache(maxsize=8)
-    def measure(bias: str, without: str, term: str, group: str) -> tuple[Read, pd.DataFrame]:
+    def measure(bias: str, without: str, term: str, group: str) -> pd.DataFrame:
         changed = change(read, bias, without=without, term=term, group=group)
         rows = estimate(changed).assign(p_value=np.nan, p_adjusted=np.nan)
-        return changed, rows[rows["statistic"].isin(_DIFFERENCES)]
+        return rows[rows["statistic"].isin(_DIFFERENCES)]
 
     def show(group: tuple[str, str], leave_out: str, add: str) -> str:
-        term = " ".join(add.split())
-        whole, before = measure(group[0], "", "", "")
-        changed, after = measure(group[0], leave_out, term, group[1])
+        before = measure(group[0], "", "", "")
+        after = measure(group[0], leave_out, " ".join(add.split()), group[1])
         both = pd.concat([before.assign(list="whole"), after.assign(list="changed")])
         of_group = both[both["group"] == group[1]]
         both = of_group if len(of_group) else both
         table = tables.readable(both, [*CELL, "group", "list"], rows=None, note=_CHANGED)
-        body = tables.table_html(table)
-        for texts, word in ((whole, leave_out), (changed, term)):
-            if word:
-                rows = texts.matches[texts.matches["term"].str.lower() == word.lower()]
-                shown = rows.head(_CONTEXTS)
-                shown = shown[["group"]].assign(context=_contexts(texts, shown))
-                body += markup.note(f"“{word}” occurs {len(rows):,} times.") + markup.table(shown)
-        return body
+        return tables.table_html(table)
 
     seen = lexicons.term_counts(read.lexicon, read.matches).query("matches > 0").head(_CHOICES)
     terms = [(f"{t} ({names.people(group)})", t) for t, group in seen[["term", "group"]].to_numpy()]

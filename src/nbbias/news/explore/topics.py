@@ -16,7 +16,6 @@ from IPython.display import HTML
 from nbbias import reading, text
 from nbbias.news import fits
 from nbbias.news.corpus import Read
-from nbbias.news.explore.interactive import show_controls
 from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
 from nbbias.tables import escape
@@ -29,9 +28,6 @@ _ABOUT = (
     "neutral: sentences about nobody). Shares: of a text's content, means over the human articles "
     "and over each model's answers. Topics that no sentence has are left out."
 )
-
-#: Words of a topic that is chosen.
-_WORDS = 12
 
 _COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
 
@@ -49,8 +45,7 @@ def topics(fitted: Fitted, read: Read) -> HTML:
     view = ldavis(fit, fitted.tokens)
     table = table[[name for name in table if not name.endswith("_residual")]]
     of_groups = table[[*fit.associated["bias"].unique()]].astype(object)
-    people = of_groups.map(reading.names.people, na_action="ignore")
-    table = table.assign(**people)
+    table = table.assign(**of_groups.map(reading.names.people, na_action="ignore"))
     prompts = read.pairs["prompt"].unique()
     if len(prompts) == 1:  # which a heading need not name
         table = table.rename(columns=lambda name: name.removesuffix(f", {prompts[0]}"))
@@ -59,27 +54,6 @@ def topics(fitted: Fitted, read: Read) -> HTML:
         frame_html = markup.note(_COUNTS) + frame(view, title="LDAvis: topics and their words")
         body += markup.fold("All topics on a map: LDAvis", frame_html)
     return markup.framed(body, title=_TITLE, about=_ABOUT)
-
-
-def choose(fitted: Fitted, read: Read) -> None:
-    """Choose a topic of the first fit, in an open notebook, and see its words at any λ.
-
-    Parameters
-    ----------
-    fitted, read
-        As of `topics`.
-    """
-    fit, table = fitted.fits[0], summarize(fitted, read)
-
-    def show(topic: int, λ: float) -> str:
-        words = text.topics.describe(fit.model, relevance_lambda=λ, top=len(fit.model.vocabulary))
-        words = words[(words["topic"] == topic) & ~words["word"].isin(fits.stop_words())]
-        words = words.head(_WORDS)[["word", "relevance", "probability"]]
-        return markup.table(table[table["topic"] == topic]) + markup.table(words)
-
-    named = zip(table["topic"], table["words"], strict=True)
-    choices = [(f"{topic}: {words}", topic) for topic, words in named]
-    show_controls(show, topic=choices, λ=fits.LAMBDA)
 
 
 def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
