@@ -145,9 +145,8 @@ def run_command(
     paths, stem, files = running.user_files.parse_targets(targets)
     common: dict[str, Any] = {"overrides": override or [], "out": out, "name": name}
     if stem:
-        planned = running.user_files.plan_files(stem, files, **common)
-        _note(*planned.preview, f"params: {planned.path}")
-        plan = planned.runs
+        preview, path, plan = running.user_files.plan_files(stem, files, **common)
+        _note(*preview, f"params: {path}")
     else:
         plan = running.plan.plan(paths, **common)
     with tables.use_engine(engine):

@@ -32,7 +32,6 @@ NBBias = Callable[..., tuple[int, str]]
         ({"models": [MODEL, MODEL]}, "occurs twice"),
         ({"prompts": "poems"}, "known: news, table, cogs, llmbi"),
         ({"template": "Write."}, "{prompt}"),
-        ({"prices": {"openai/other": {"input": 1.0}}}, "openai/other is not among the models"),
         ({"max_cost": 1.0}, "prices"),
         ({"store_path": "a.parquet", "export_path": "./a.parquet"}, "two are one file; name two"),
         ({"api_key": "x"}, "OPENAI_API_KEY"),

@@ -41,7 +41,6 @@ def test_what_is_refused_is_named_by_the_table() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "told"),
     [
-        (ANSWERS.iloc[:0], ContractError, "holds no rows"),
         (pd.DataFrame({"a": [1, "x"]}), ContractError, "values of several kinds"),
         ([1, 2], ParameterError, "is list; give a table or the path of a file"),
         ("nowhere.csv", ParameterError, "no such file"),
@@ -57,13 +56,3 @@ def test_parameters_are_held_to_the_study_s_model() -> None:
         llmbi.measure(lamda_factor=1.0)
     with pytest.raises(ParameterError, match="given already"):
         llmbi.measure(ANSWERS, answers_path="sample")
-
-
-def test_a_study_whose_module_lacks_a_function_says_which() -> None:
-    study = params.Study(stem="mine", parameters=params.Parameters, module="json")
-    for name, call in (
-        ("check", lambda: study.check(params.Parameters())),
-        ("measure", study.measure),
-    ):
-        with pytest.raises(NbbiasError, match=f"study mine: has no function {name}"):
-            call()

@@ -143,7 +143,9 @@ def test_the_cell_is_python_whose_defaults_and_annotations_are_the_models(stem: 
 def test_all_parameters_written_to_a_file_are_the_same_parameters(tmp_path: Path) -> None:
     stem = "news_bias"
     found = registry.validate(*registry.read(ROOT / "params" / stem / "sample.yaml"))
-    path = tables.write(tmp_path / share.PARAMS, share.yaml_of(stem, found.model_dump()))
+    path = tables.write(
+        tmp_path / share.PARAMS, params.as_yaml({"study": stem, **found.model_dump()})
+    )
     read, values = registry.read(path)
     assert read == stem
     assert set(values) == set(STUDIES[stem].parameters.model_fields)

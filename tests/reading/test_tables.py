@@ -163,7 +163,6 @@ def test_a_p_at_its_floor_is_at_most_that_in_tables() -> None:
         ("biasalert", "errors"),
         ("biasalert", "mitigation"),
         ("counterfactual", "embedding"),
-        ("biased_prompts", "refusals"),
         ("biased_prompts", "prejudice"),
     ],
 )

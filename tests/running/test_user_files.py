@@ -71,8 +71,8 @@ def test_the_preview_says(golden: Golden) -> None:
     ]
     blocks = []
     for found in runs:
-        (run,) = found.runs
-        blocks += [run.label, *run.exclusions, *found.preview, found.path.read_text()]
+        (run,) = found[2]
+        blocks += [run.label, *run.exclusions, *found[0], found[1].read_text()]
     golden("user_files_preview", blocks)
 
 
@@ -83,8 +83,8 @@ def test_the_params_file_reads_the_files_without_recognising_anything(encoding: 
         write("b.csv", "\t", encoding, Response=ANSWERS, LLM="m"),
     ]
     found = plan_files("news_bias", files)
-    stem, values = studies.read(found.path)
-    assert studies.validate(stem, values) == found.runs[0].parameters
+    stem, values = studies.read(found[1])
+    assert studies.validate(stem, values) == found[2][0].parameters
     form = {"text": tables.Column("text", also=("body",))}
     assert tables.read_table(values["originals_path"], form)["text"].tolist() == TEXTS
 
@@ -96,11 +96,11 @@ def test_a_params_file_replaces_no_other_and_has_the_run_s_name() -> None:
     Path("human+bot.yaml").write_text("mine")
     first, again = (plan_files("news_bias", sides()) for _ in range(2))
     assert Path("human+bot.yaml").read_text() == "mine"
-    assert first.path == again.path == Path("human+bot-2.yaml")
-    assert first.runs[0].repeats == again.runs[0].repeats
+    assert first[1] == again[1] == Path("human+bot-2.yaml")
+    assert first[2][0].repeats == again[2][0].repeats
     other = plan_files("news_bias", sides(), overrides=["seed=1,2"], name="mine")
-    assert other.path == Path("mine.yaml")
-    assert [run.name for run in other.runs] == ["mine-seed=1", "mine-seed=2"]
+    assert other[1] == Path("mine.yaml")
+    assert [run.name for run in other[2]] == ["mine-seed=1", "mine-seed=2"]
     for name in ("a/b", "x.failed"):
         with pytest.raises(ParameterError, match="--name"):
             plan_files("news_bias", sides(), name=name)
@@ -111,9 +111,9 @@ def test_names_in_files_steer_neither_the_params_file_nor_a_terminal(command: Co
     odd = write("o\nseed: 7.csv", id=range(3), text=TEXTS, **{"n\npairs: all": 1})
     found = plan_files("news_bias", [odd, sides()[1]])
     names = {"study", "originals_path", "generations_path"}
-    assert params.read_yaml(found.path).keys() == names
-    assert not any("\n" in line for line in found.preview)
-    assert found.runs[0].parameters.seed != 7
+    assert params.read_yaml(found[1]).keys() == names
+    assert not any("\n" in line for line in found[0])
+    assert found[2][0].parameters.seed != 7
     path = write("a.csv", prompt="Why?", text=["\x1b[31mred\x1b[0m\u202e"], **{"\x1b[2Jx": 1})
     done = command("run", "llmbi", f"{path}?dimension=prompt")
     assert not {"\x1b", "\u202e"} & set(done.stderr + done.stdout)

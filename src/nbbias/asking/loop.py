@@ -60,7 +60,6 @@ class Tally:
     lost: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
-    uncounted: int = 0
     cost: float = 0.0
     stopped: str = ""
     errors: Counter[str] = field(default_factory=Counter)
@@ -157,7 +156,6 @@ class Session:
         tally, n_in, n_out = self.tally, answer.input_tokens or 0, answer.output_tokens or 0
         tally.answered += 1
         tally.refused += bool(answer.refusal)
-        tally.uncounted += answer.input_tokens is None
         tally.input_tokens += n_in
         tally.output_tokens += n_out
         tally.cost += self.block.price(row["model"], n_in, n_out) or 0.0

@@ -106,8 +106,6 @@ class Generate(BaseModel):
             breaches.append(f"template: has no {slot} in it")
         if self.prompts_path == SAMPLE and self.prompts in KINDS:
             breaches.append(f"prompts_path: name the file that holds the prompts of {self.prompts}")
-        if unused := [name for name in self.prices if name not in self.models]:
-            breaches.append(f"prices: {', '.join(unused)} is not among the models")
         unpriced = [name for name in self.models if name not in self.prices]
         if self.max_cost and unpriced:
             breaches.append(f"max_cost: needs the prices of {', '.join(unpriced)}")

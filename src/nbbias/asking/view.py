@@ -90,7 +90,7 @@ def _ask(plan: Plan, console: Terminal, *, again: bool) -> Tally:
     counts = {
         **{"tokens": tally.input_tokens + tally.output_tokens, "retries": tally.retries},
         **{"refused or filtered": tally.refused, "rejected": tally.rejected},
-        **{"failed": tally.failed, "without token counts": tally.uncounted},
+        **{"failed": tally.failed},
         "paid for, but could not be stored": tally.lost,
     }
     listed = "".join(f", {number:,} {what}" for what, number in counts.items() if number)

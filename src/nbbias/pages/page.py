@@ -151,7 +151,7 @@ def foot(description: Mapping[str, Any], outcome: Mapping[str, Any]) -> dict[str
         "files": list(dict.fromkeys(files)),
         "parameters": _parameters(study, description["parameters"]),
         "cite": citations(studies.home() / "CITATION.bib", [study]),
-        "yaml": share.yaml_of(study, description["parameters"]),
+        "yaml": params.as_yaml({"study": study, **description["parameters"]}),
         "params": share.PARAMS,
     }
 

@@ -44,11 +44,6 @@ _WORKFLOW = {
 }
 
 
-def yaml_of(stem: str, parameters: Mapping[str, Any]) -> str:
-    """Return all parameters of a run as a params file."""
-    return params.as_yaml({"study": stem, **parameters})
-
-
 # --- a run --------------------------------------------------------------------------------------
 
 
@@ -127,7 +122,8 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
     public = {name: value for name, value in content.items() if name != "start"}
     public = params.walk(public, lambda _, leaf, __: names.get(str(leaf), leaf))
     files[manifest.NAME] = (json.dumps(public, indent=2, ensure_ascii=False) + "\n").encode()
-    files[PARAMS] = yaml_of(public["study"], public.get("parameters", {})).encode()
+    content = {"study": public["study"], **public.get("parameters", {})}
+    files[PARAMS] = params.as_yaml(content).encode()
     return files
 
 

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from nbbias import tables
 from nbbias.params.claims import Claims, claim_breaches
-from nbbias.tables import CONFIDENCE, SAMPLE, DataError, NbbiasError, datasets
+from nbbias.tables import CONFIDENCE, SAMPLE, DataError, datasets
 from nbbias.text import toxicity
 
 
@@ -236,8 +236,5 @@ class Study(NamedTuple):
         return self._function("measure")(**parameters)
 
     def _function(self, name: str) -> Callable[..., Any]:
-        try:
-            function: Callable[..., Any] = pkgutil.resolve_name(f"{self.module}:{name}")
-        except (ImportError, AttributeError) as error:
-            raise NbbiasError(f"study {self.stem}", f"has no function {name}: {error}") from error
+        function: Callable[..., Any] = pkgutil.resolve_name(f"{self.module}:{name}")
         return function

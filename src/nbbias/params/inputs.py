@@ -79,8 +79,6 @@ def _write(content: Any, path: Path) -> str:
     if not isinstance(content, pd.DataFrame):
         problem = f"is {type(content).__name__}; give a table or the path of a file"
         raise ParameterError(path.stem, problem)
-    if content.empty:
-        raise ContractError(path.stem, "holds no rows")
     try:
         return str(tables.write_parquet(content.rename(columns=str), path))
     except (pa.ArrowException, ValueError, TypeError) as error:

@@ -186,10 +186,8 @@ def draw_legend(figure: Figure) -> None:
     >>> [text.get_text() for text in figure.legends[0].get_texts()]
     ['direct']
     """
-    handles: dict[str, Any] = {}
-    for ax in figure.axes:
-        for handle, name in zip(*ax.get_legend_handles_labels(), strict=True):
-            handles.setdefault(name, handle)
+    named = [zip(*ax.get_legend_handles_labels(), strict=True) for ax in figure.axes]
+    handles = {name: handle for pairs in named for handle, name in pairs}
     if not handles:
         return
     columns = len(handles) if sum(map(len, handles)) < _CHARACTERS[1][1] else 1

@@ -368,8 +368,6 @@ def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:
         write: Callable[[float], str] = partial(number, decimals=0 if whole else table.decimals)
         if name.startswith("p_"):
             write = p_in_table
-        elif name.endswith("year"):
-            write = "{:.0f}".format
         elif name.endswith("_share"):
             write = "{:.1%}".format
         cells = [write(value) if np.isfinite(value) else table.gap for value in values]

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Cells up to this width stay on one line.
 _SHORT = 24
-#: Where a text may be broken: at blanks, and between wide letters.
-_BREAKS = re.compile(r"[\s\u2e80-\uffff]+")
 
 #: How a number begins, a p value or an interval too.
 _NUMBER = re.compile(r"[<≤\s]*[\N{MINUS SIGN}+.]?\d")
@@ -71,14 +69,14 @@ class Terminal(Console):
         for name, texts in cells.items():
             heading = str(name).replace("_", " ")
             whole = max(map(cell_len, [heading, *texts]))
-            words = _BREAKS.split(" ".join([heading, *texts]))
-            width = whole if whole <= _SHORT else max(map(cell_len, words))
             justify: Any = "right" if all(_NUMBER.match(t) for t in texts if t) else "left"
+            width = whole if whole <= _SHORT else None
             shown.add_column(heading, overflow="fold", min_width=width, justify=justify)
-        if sum(2 + (column.min_width or 0) for column in shown.columns) - 2 > self.width:
-            return self.blocks(cells)
         for row in cells.to_numpy():
             shown.add_row(*row)
+        wide = self.options.update_width(1_000_000)
+        if self.measure(shown, options=wide).minimum > self.width:
+            return self.blocks(cells)
         self.print(shown)
 
     def blocks(self, cells: pd.DataFrame) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -63,6 +62,4 @@ def open_lab(arguments: Sequence[str] = ()) -> int:
     command = [sys.executable, "-P", *LAB, f"--ServerApp.root_dir={home}", *arguments]
     print(f"notebooks: {home}", file=sys.stderr)
     os.chdir(home)
-    if sys.platform == "win32":
-        return subprocess.run(command).returncode
     os.execv(sys.executable, command)

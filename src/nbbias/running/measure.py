@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pandas as pd
 
 from nbbias import params, studies
-from nbbias.reading import claims, names, prose, significance
-from nbbias.reading.tables import estimate_cell, p_in_table
+from nbbias.reading import claims, names, significance
+from nbbias.reading.tables import labelled
 from nbbias.running import user_files
 from nbbias.tables import attempt_all
 
@@ -58,25 +58,16 @@ def readable_estimates(
         shown[f"Exploratory: {model}"] = _in_words(rows.assign(model=None), _PRINTED)
     more = len(declared) + len(rest) - sum(map(len, shown.values()))
     note = "p: Holm-adjusted, over all pre-specified tests, or all estimates of the same statistic."
-    note += " ‡: selection-adjusted interval, as of each significant pre-specified test."
+    note += " Intervals of significant pre-specified tests are selection-adjusted."
     return shown, f"{note} Not shown: {more:,} more, which `nbbias run` saves." if more else note
 
 
 def _in_words(rows: pd.DataFrame, most: int) -> pd.DataFrame:
     """Return the rows of ESTIMATES with the smallest p, in the names and units of the pages."""
     order = significance.adjusted_p(rows).argsort(kind="stable")
-    rows = significance.with_selection(rows.iloc[order[:most]])
+    rows = rows.iloc[order[:most]]
     labels = pd.Series([names.label(row, rows) for row in rows.to_dict("records")], rows.index)
     for key in ("statistic", "instrument"):  # of equal names what tells them apart
         labels = labels.where(~labels.duplicated(keep=False), labels + ", " + rows[key])
-    records = rows.to_dict("records")
-    heading = f"estimate [{prose.level(rows)} CI]".replace("[ ", "[")
-    table = pd.DataFrame({"": labels, heading: [estimate_cell(names.scaled(r)) for r in records]})
-    if significance.SELECTED[0] in rows:
-        table[heading] += rows[significance.SELECTED[0]].map(lambda end: " ‡" * (end == end))
-    table["N"] = rows["n"]
-    if rows["null"].fillna(0).any():
-        table["null"] = [names.quantity(row, "null") for row in records]
-    p = rows["p_adjusted"].fillna(rows["p_value"])
-    texts = [p_in_table(row, "p") for row in rows.assign(p=p).to_dict("records")]
-    return table.assign(p=pd.Series(texts, rows.index).where(p.notna(), ""))
+    table = labelled(rows, labels.to_list())
+    return table.rows.rename(columns={**(table.labels or {}), "statistic": ""})

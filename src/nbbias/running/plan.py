@@ -12,7 +12,6 @@ from typing import Any
 
 from nbbias import params, studies, tables
 from nbbias.asking.plan import Plan
-from nbbias.pages import share
 from nbbias.params import Parameters
 from nbbias.running import generation, place
 from nbbias.tables import DataError, ExtraError, NbbiasError, ParameterError
@@ -51,7 +50,7 @@ class Run:
         """
         values = self.parameters.model_dump()
         paths = params.relocate(type(self.parameters), values, start=self.start, to=self.folder)
-        return share.yaml_of(self.stem, paths)
+        return params.as_yaml({"study": self.stem, **paths})
 
 
 def plan(

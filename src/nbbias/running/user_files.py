@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, NamedTuple
+from typing import Any
 
 from nbbias import params, studies, tables
 from nbbias.running import place
@@ -114,14 +114,6 @@ def recognize(study: params.Study, files: Sequence[str]) -> tuple[dict[str, str]
 # --- the params file --------------------------------------------------------------------------
 
 
-class UserRuns(NamedTuple):
-    """Runs on the user's files: a preview of what was recognised, the params file, the runs."""
-
-    preview: list[str]
-    path: Path
-    runs: list[Run]
-
-
 def plan_files(
     stem: str,
     files: Sequence[str],
@@ -129,7 +121,7 @@ def plan_files(
     overrides: Sequence[str] = (),
     out: Path = Path("runs"),
     name: str | None = None,
-) -> UserRuns:
+) -> tuple[list[str], Path, list[Run]]:
     """Write the params file for a study's files, and plan its runs.
 
     Parameters
@@ -140,6 +132,11 @@ def plan_files(
         As of `running.plan.plan`.
     name
         The run's name, and that of the params file here; else it is made of the files' names.
+
+    Returns
+    -------
+    preview, path, runs
+        In lines what was recognised; the params file; and the runs.
 
     Raises
     ------
@@ -168,7 +165,7 @@ def plan_files(
         for name, (value, reason) in settings.items()
     ]
     # A name may hold the end of a line, which must not start a line here.
-    return UserRuns([" ".join(line.splitlines()) for line in lines], path, runs)
+    return [" ".join(line.splitlines()) for line in lines], path, runs
 
 
 def plan_values(

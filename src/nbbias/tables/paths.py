@@ -62,10 +62,7 @@ def resolve(path: str) -> Path:
     if unset and not is_file(Path(os.environ.get(START, ""), path)):  # whose name may hold the sign
         names = " and ".join(dict.fromkeys(unset))
         raise DataError(path, f"set the environment variable {names} to the folder that holds it")
-    try:
-        expanded = Path(os.path.expandvars(path)).expanduser()
-    except RuntimeError:
-        raise DataError(path, "the home folder it starts with is not known here") from None
+    expanded = Path(os.path.expanduser(os.path.expandvars(path)))
     start = os.environ.get(START) if _is_relative(path) else ""
     return Path(os.path.normpath(Path(start, expanded))) if start else expanded
 
