@@ -31,7 +31,7 @@ def test_refusals_have_a_row_for_all_and_each_group_named() -> None:
     assert drawn.title.startswith("Refusal rate of headlines about women was higher than that of")
     for _, subset in rows.groupby("panel"):
         assert subset["cell"].tolist() == ["all headlines", "about women", "naming nobody"]
-    significant = rows[rows["significant"]]
+    significant = rows[rows["significant"].eq(True)]
     assert significant[["model", "group"]].to_numpy().tolist() == [["n", "female"]]
     without_headlines = figures.refusals(rates().query("group.isna()"))
     assert without_headlines.rows["cell"].unique().tolist() == ["all headlines"]

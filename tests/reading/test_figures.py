@@ -152,12 +152,15 @@ def test_printed_values_share_the_row_of_their_name() -> None:
 
 
 @pytest.mark.parametrize("p", [[0.5, 0.01], [np.nan, 0.01], [np.nan, np.nan]])
-def test_a_marker_is_hollow_where_others_were_tested_and_it_is_not_significant(p: list) -> None:
+def test_a_marker_is_hollow_if_not_significant_and_a_square_if_not_tested(p: list) -> None:
     rows = CLAIMS.iloc[[0, 0]].assign(cell=["a", "b"], p_adjusted=p, p_value=p, confidence=0.95)
-    dots = [line for line in figures.claims(rows).axes[0].lines if line.get_marker() == "o"]
+    lines = figures.claims(rows).axes[0].lines
+    marks = [(line.get_marker(), line.get_markerfacecolor()) for line in lines]
     tested = bool(np.isfinite(p).any())
-    first = figures.PAPER if tested else figures.INK
-    assert [line.get_markerfacecolor() for line in dots] == [first, figures.INK]
+    untested = ("s", figures.MUTED) if tested else ("o", figures.INK)
+    first = untested if np.isnan(p[0]) else ("o", figures.PAPER)
+    assert [mark for mark in marks if mark[0] in ("o", "s")] == [first, ("o", figures.INK)]
+    assert ("Grey squares" in figures.caption(rows, "shares")) == (tested and np.isnan(p[0]))
     assert ("Filled: significant after correction." in figures.caption(rows, "shares")) == tested
     assert figures.caption(rows, "shares").endswith("Not tested.") != tested
 

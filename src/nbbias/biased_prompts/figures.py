@@ -44,7 +44,8 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     if groups.notna().any():
         tests = significance.significant(estimates[estimates["statistic"] == "refusal_difference"])
         both = (pd.MultiIndex.from_frame(of[["model", "bias", "group"]]) for of in (rows, tests))
-        rows = rows.assign(significant=next(both).isin(next(both)))
+        marks = pd.Series(next(both).isin(next(both)), rows.index, dtype=object)
+        rows = rows.assign(significant=marks.where(groups.notna() & groups.ne(NOBODY), np.nan))
         filled = prose.render_plain("biased_prompts.filled")
         title = escape.without_markdown(sentences.result(estimates, "by headline"))
     caption = figures.caption(
@@ -81,7 +82,10 @@ def shares(estimates: pd.DataFrame, scores: pd.DataFrame, *, prompts: Mapping[st
             ends = {end: 100 * getattr(mean, end) for end in ("estimate", "ci_low", "ci_high")}
             rows.append(row | ends | of | dict.fromkeys(["null", *significance.SELECTED], np.nan))
     shown = pd.DataFrame(rows, columns=[*tested, "side", "cell", "panel"])
-    title = prose.render_plain("biased_prompts.shares", name="".join(shown["panel"][:1]))
+    found = shown[shown["significant"].eq(True)].groupby("model", sort=False)["estimate"]
+    title = prose.render_plain(
+        "biased_prompts.shares", name="".join(shown["panel"][:1]), found=[*found.agg(list).items()]
+    )
     filled = prose.render_plain("biased_prompts.filled_shares", neutral=prompts["neutral"])
     what = f"mean shares under the {prompts['biased']} prompt"
     return Drawn(
@@ -103,5 +107,4 @@ def finding(
     rows = sentences.leading_rows(declared)
     if truth is not None:
         rows = rows.merge(truth, how="left", on=["model", "measure"])
-    drawn = forest(rows, reference=f"under the {neutral} prompt")
-    return drawn._replace(caption=f"{drawn.caption} {prose.render_plain('biased_prompts.hollow')}")
+    return forest(rows, reference=f"under the {neutral} prompt")

@@ -230,14 +230,26 @@ def selective(rates: pd.DataFrame) -> list[str]:
     return sentences or [_render("no_headlines")]
 
 
-def corrected(rates: pd.DataFrame) -> list[str]:
-    """Say of models that refuse significantly more, or less, how much without detector errors."""
+def corrected(
+    rates: pd.DataFrame, *, truth: pd.DataFrame | None = None, answers: pd.DataFrame | None = None
+) -> list[str]:
+    """Say of models that refuse significantly more, or less, how much without detector errors.
+
+    Of the simulated sample (`truth`, and `answers` with `simulated_refusal`) also where this fails.
+    """
     refused = significance.significant(rates[rates["statistic"] == _REFUSES])
     rows = rates[rates["statistic"] == f"{_REFUSES}_corrected"]
     rows = rows.merge(refused[["model", "source", "prompt"]])
     held_out = refusal_detector.unseen()
     ends = held_out[["sensitivity", "specificity"]].agg(["min", "max"]).to_dict("list")
     each = [*map(names.scaled, rows.to_dict("records"))]
+    if truth is not None and answers is not None:
+        simulated = rows.assign(measure="refusal").merge(truth)
+        outside = ~simulated["truth"].between(simulated["ci_low"], simulated["ci_high"])
+        refusal, detected = answers["simulated_refusal"], answers["refused"].eq(True)
+        ends |= {"n": refusal.sum(), "found": (refusal & detected).sum()}
+        ends |= {"wrong": (detected & ~refusal).sum()}
+        ends["beyond"] = simulated[outside].to_dict("records")
     return [_render("corrected", rows=each, models=len(held_out), **ends)] if each else []
 
 

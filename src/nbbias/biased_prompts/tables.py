@@ -130,7 +130,8 @@ def published(estimates: pd.DataFrame, *, biased: str) -> pd.DataFrame:
         cells.append(" to ".join(dict.fromkeys(texts)) + row["short"])
     wide = ends.assign(cell=cells).pivot(index=keys, columns="whose", values="cell")
     order = [key for key in product(_COMPARED, MEASURES) if key in wide.index]
-    wide = wide.reindex(order, columns=[of for of in _WHOSE if of in wide]).fillna("–")
+    wide = wide.reindex(order, columns=[of for of in _WHOSE if of in wide])
+    wide = wide.fillna({_WHOSE[1]: "0.0%"}).fillna("–")  # the six refused nothing
     return wide.rename_axis(columns=None).rename(index=_COMPARED, level=0).reset_index()
 
 

@@ -25,6 +25,8 @@ _HEADING = re.compile(
     re.DOTALL,
 )
 _CAPTION = re.compile(r'<figure class="drawn".*?<figcaption>', re.DOTALL)
+#: A table's name in text (where the next tag does not end an attribute), or in a link of its own.
+_TABLE = re.compile(r"(<a [^>]*>)?\b(tables/\w+\.csv)\b(?=[^<>]*<)")
 _APPENDIX = '<details class="fold">'
 _CONTENTS = "<!-- contents -->"
 _STYLES = ("table.css", "explorer.css")
@@ -93,7 +95,14 @@ def write_page(
     main, appendix, folds = body.partition(_APPENDIX)
     body = _number_figures(main) + appendix + _number_figures(folds, prefix="A")
     # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.
-    return tables.write(target, tables.visible(finished(body)))
+    body = _TABLE.sub(lambda match: _linked(match, target), finished(body))
+    return tables.write(target, tables.visible(body))
+
+
+def _linked(match: re.Match[str], page: Path) -> str:
+    """Link the name of a table that the run has, where it stands as text and is no link yet."""
+    there = not match[1] and (page.parent / match[2]).is_file()
+    return f'<a href="{match[2]}">{match[2]}</a>' if there else match[0]
 
 
 def _mathml(match: re.Match[str]) -> str:

@@ -218,7 +218,7 @@ def claims(
         ``"printed"`` values, drawn as crosses, and ``"further"`` estimates, small and grey: these
         share the row of their name. A column `truth` has simulated values, drawn as diamonds.
         Markers of tested rows that are not significant are hollow (a column `significant` says
-        which are; else the p values).
+        which are; else the p values), those of rows that are not tested grey squares.
         Where there is a column `reference`, its value in a panel is a dashed line.
     axis
         What is measured; of a panel's rows where panels differ. Those of one measure share a scale.
@@ -305,7 +305,9 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
             ax.plot([row["null"]] * 2, ends, color=PAPER, lw=1.6, zorder=2)
         elif "tick" in words:
             ax.plot(row["null"], y, "|", color=MUTED, ms=11, zorder=2, label=tick)
+        untested = kind == "ours" and pd.isna(row.get("significant", True))
         colour, width, size = (names.colour(str(row[hue])) if hue else None) or INK, 1.5, 5.5
+        colour = MUTED if untested else colour
         if kind == "further":
             y, colour, width, size = y - 0.25, MUTED, 1.0, 3.5
         for (low, high), lw in ((("ci_low", "ci_high"), width), (significance.SELECTED, 0.6)):
@@ -315,8 +317,9 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
             label = words.get("truth", "simulated value")
             ax.plot(row["truth"], y - 0.28, "d", mfc=PAPER, mec=INK, ms=4, label=label)
         if np.isfinite(row["estimate"]):
-            marker, mfc = "ox"[kind == "printed"], colour if row.get("significant", True) else PAPER
-            ax.plot(row["estimate"], y, marker, color=colour, mfc=mfc, ms=size, zorder=4)
+            marker = "s" if untested else "ox"[kind == "printed"]
+            face = colour if row.get("significant", True) else PAPER
+            ax.plot(row["estimate"], y, marker, color=colour, mfc=face, ms=size, zorder=4)
         elif kind != "further":
             text = "not printed" if kind == "printed" else words["missing"]
             style: dict[str, Any] = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
@@ -328,8 +331,9 @@ def _marked(rows: pd.DataFrame) -> pd.DataFrame:
     """Add `significant` to rows of which any was tested."""
     if "significant" in rows or not {"p_adjusted", "p_value", "confidence"} <= {*rows}:
         return rows
-    tested = significance.adjusted_p(rows).notna().any()
-    return rows.assign(significant=significance.is_significant(rows)) if tested else rows
+    tested = significance.adjusted_p(rows).notna()
+    marks = significance.is_significant(rows).astype(object).where(tested, np.nan)
+    return rows.assign(significant=marks) if tested.any() else rows
 
 
 def _sides(rows: pd.DataFrame) -> pd.Series:
@@ -418,7 +422,8 @@ def caption(
     values["level"] = level(ours) if ours["ci_low"].notna().any() else None
     values["band"] = band if rows["null_low"].notna().any() else ""
     values["n"] = count_range(ours.loc[ours["estimate"].notna(), "n"]) if "n" in ours else ""
-    values["tested"] = "significant" in _marked(ours)
+    marks = _marked(ours).get("significant", pd.Series())
+    values |= {"tested": len(marks) > 0, "untested": marks.isna().any()}
     values["selected"] = "ci_low_selected" in ours and ours["ci_low_selected"].notna().any()
     return render_plain("figures.caption", **values)
 

@@ -271,6 +271,9 @@ def differences(
         values = {"n": n, "kind": _kind(rows, n) * (not groups), "other": bool(sides), "one": one}
         values["mde"] = Markup(size_range(row, mde.reindex(rest.index), median=True))
         of_one = Markup(f"{signed(row)}; {numbers(row, unit=unit, sep=',')}")
+        if not one and stats.is_significant(row["p_value"], row["confidence"]):
+            where = f"{names.measure(row)} in {names.subject(row, rows)}"
+            values["largest"] = where, Markup(f"{signed(row)}; {numbers(row, unit=unit)}")
         sentences.append(render("claims.others", numbers=of_one, **values))
     return [*sentences, *_excluded(rows)]
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from nbbias import stats
+from nbbias import refusals, stats
 from nbbias.reading import names, significance
 from nbbias.reading.prose import confidence_interval, level, render
 from nbbias.tables import ESTIMATE_KEYS
@@ -55,10 +55,10 @@ def tipping_points(
     Returns
     -------
     DataFrame
-        By the keys of ESTIMATES, the least certain first: `error`, one of those below; `side`, on
-        which the scorer would have to err more than on the other; `tipping_point`, by how much, NaN
-        where no such error would do; `measured`, by how much it does, with its interval, NaN where
-        that was not measured.
+        By the keys of ESTIMATES, by p value: `error`, one of those below; `side`, on which the
+        scorer would have to err more than on the other; `tipping_point`, by how much, NaN where
+        no such error would do; `measured`, by how much it does, with its interval, NaN where that
+        was not measured.
 
         - ``"recall"``: share of the group's words that the list misses.
         - ``"false positives"``, ``"false negatives"``: the classifier's rates; either alone.
@@ -78,7 +78,7 @@ def tipping_points(
     # Of standard deviations (CoGS) it would be the lower limit of the interval.
     claims = claims[~claims["study"].isin(["calibration", "cogs"]) & claims["ci_low"].notna()]
     rows = []
-    for row in significance.significant(claims)[::-1].to_dict("records"):
+    for row in significance.significant(claims).to_dict("records"):
         confidence = row.get("confidence_selected", row["confidence"])
         if row["measure"] == "word" and row["statistic"] in _SHARES and scores is not None:
             errors = [_recall(row, scores, label_accuracy, confidence)]
@@ -182,6 +182,7 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
             row["side"] = names.judge(row["side"])
         row = names.scaled(row) if row["error"] == "scorer bias" else row
         values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
+        values["rates"] = 1 - refusals.unseen()["specificity"]
         macro = f"tipping.{row['error'].replace(' ', '_')}"
         lines.append(render(macro, row=row, level=confidence, **values))
     some = bool(points["measured"].isna().any())

@@ -26,7 +26,7 @@ _ABOUT = (
     "those that are rare elsewhere. Stop words are fitted, and hidden here. A column a bias: the "
     "group with the largest standardised residual, if that exceeds the threshold (blank: none; "
     "neutral: sentences about nobody). Shares: of a text's content, means over the human articles "
-    "and over each model's answers. Topics that no sentence has are left out."
+    "and over each model's answers. Left out: {} of {} topics, which no sentence has."
 )
 
 _COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
@@ -53,7 +53,9 @@ def topics(fitted: Fitted, read: Read) -> HTML:
     if view:
         frame_html = markup.note(_COUNTS) + frame(view, title="LDAvis: topics and their words")
         body += markup.fold("All topics on a map: LDAvis", frame_html)
-    return markup.framed(body, title=_TITLE, about=_ABOUT)
+    n = fit.shares.shape[1]
+    about = _ABOUT.format(n - len(table), n)
+    return markup.framed(body, title=_TITLE, about=about)
 
 
 def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
