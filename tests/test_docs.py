@@ -223,6 +223,7 @@ def test_the_tutorial_prints_what_its_commands_print(
     preview, written, _ = running.user_files.plan_files("news_bias", files, name="first")
     assert all(f"\n{line}\n" in text for line in (*preview, f"params: {written}"))
     line = ["plan", "news_bias", "-p", "effect=-0.1,-0.24", "-p", "models=2"]
+    line += ["-p", "claims=6"]
     planned = CliRunner().invoke(cli.app, line, env={"COLUMNS": "100"})
     assert planned.exit_code == 0 and planned.stdout in text
 

@@ -409,13 +409,13 @@ SUFFIXES = {
     "_common": "articles that all models have",
     "_change": "two independent samples",
     "_change_paired": "same articles",
-    "_change_corrected": "change, corrected",
     "_corrected": "corrected",
 }
 #: What stands above a study's error rates.
 RATES = (
     "Coverage: share of 95% intervals that contain the true value. False positives: share of tests "
-    "that are significant without an effect, nominally 5%. Deciding limit: the worst one-sided "
+    "that are significant without an effect, nominally 5%; of a row “claims about …”: share of "
+    "whole runs in which any claim is (familywise error). Deciding limit: the worst one-sided "
     "97.5% limit of any scenario; where it is adequate, above 90% (of tests: below 10%). "
     "[Verdicts and the worst scenario](../measures/calibration.md#quantities)."
 )
@@ -429,11 +429,14 @@ def measures() -> Iterator[tuple[str, str]]:
         rows, names = [], set()
         for row in table[table["study"] == stem].to_dict("records"):
             name = filled(row["name"].replace("{model} − {people}", "one model − another"))
+            if "_change" in row["statistic"] and not name.startswith("change"):
+                name = f"change of {name}"
             if name in names:
                 ends = [end for end in SUFFIXES if row["statistic"].endswith(end)]
                 name += f" ({SUFFIXES[max(ends, key=len)]})" if ends else f" ({row['statistic']})"
             names.add(name)
-            directions = (plain(row["below"]) or "–", plain(row["above"]) or "–")
+            below, above = ("worse", "better") if row["worse"] == "lower" else ("–", "–")
+            directions = (plain(row["below"]) or below, plain(row["above"]) or above)
             statistic = f"`{row['measure']}`, `{row['statistic']}`"
             rows.append((plain(name), plain(filled(row["meaning"])), *directions, statistic))
         head = ["name", "what it is", "lower is", "higher is", "measure, statistic in tables"]

@@ -396,8 +396,8 @@ def gate_command(
 ) -> None:
     """Exit with 1 if a claim got worse than in an accepted run.
 
-    Exit status 0: no claim is worse by more than its margin. 1: one is worse. 3: inconclusive;
-    prints the sample size needed. 2: a mistake in the arguments.
+    Exit status 0: every claim is shown to be worse by less than its margin. 1: one is worse.
+    3: inconclusive; prints the sample size needed. 2: a mistake in the arguments.
     """
     for path in filter(None, (junit, markdown)):
         tables.refuse_target(path, force=force)

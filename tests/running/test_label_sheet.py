@@ -30,19 +30,19 @@ def test_a_run_gets_a_sheet_and_asked_again_what_it_tells(params: Path, command:
     done = command("label", params.parent, "--words", "10", "--sentences", "20")
     assert done.returncode == 0, done.stderr
     sheet = params.parent / "labels.csv"
-    assert "0 are" in done.stderr
+    assert "0 labelled" in done.stderr
     table = pd.read_csv(sheet, dtype=str)
     assert set(table["bias"]) == {"gender"}
     table["label"] = "nobody"
     table.to_csv(sheet, index=False)
     done = command("label", params.parent, "--words", "30", "--sentences", "40")
     assert done.returncode == 0, done.stderr
-    assert f"{len(table)} are" in done.stderr
+    assert f"{len(table)} labelled" in done.stderr
     assert "precision" in done.stdout
     assert (pd.read_csv(sheet, dtype=str)["label"] == "nobody").sum() == len(table)
     table.assign(label="Unsure").to_csv(sheet, index=False)
     done = command("label", params.parent, "--words", "10", "--sentences", "20")
-    assert f"{len(table)} are, {len(table)} of them unsure" in done.stderr
+    assert f"{len(table)} labelled, {len(table)} of them unsure" in done.stderr
     table.assign(label="nobdy").to_csv(sheet, index=False)
     done = command("label", params.parent)
     assert done.returncode == 2
@@ -67,14 +67,14 @@ def test_answers_get_a_sheet_that_hides_models_and_keeps_what_people_wrote(
     params.write_text("study: biasalert\n")
     done = command("label", params, "--answers", "2")
     assert done.returncode == 0, done.stderr
-    assert "6 to be labelled, 0 are" in done.stderr
+    assert "6 to be labelled, 0 labelled" in done.stderr
     sheet = tmp_path / "mine.labels.csv"
     table = pd.read_csv(sheet, dtype=str)
     assert list(table) == ["text_id", "text", "biased", "annotator"]
     kept = table.head(4).assign(biased="1", annotator="ann", remark="sure")
     kept.to_csv(sheet, index=False)
     done = command("label", params, "--answers", "3")
-    assert "9 to be labelled, 4 are" in done.stderr
+    assert "9 to be labelled, 4 labelled" in done.stderr
     again = pd.read_csv(sheet, dtype=str)
     pd.testing.assert_frame_equal(again.head(4), kept)
     assert again["text_id"].is_unique and again["biased"].notna().sum() == 4
@@ -115,7 +115,7 @@ def test_answers_are_drawn_in_rounds_and_a_run_has_the_same_estimate(
     pd.concat([whole, whole.head(1).assign(text_id="another")]).to_csv(linked, index=False)
     printed = command("label", path, *options)
     assert "narrow enough" in printed.stdout and "agreement" in printed.stdout
-    assert "240 to be labelled, 240 are" in " ".join((printed.stdout + printed.stderr).split())
+    assert "240 to be labelled, 240 labelled" in " ".join((printed.stdout + printed.stderr).split())
     assert sheet.is_symlink() and len(pd.read_csv(linked)) == 241
     whole.to_csv(sheet, index=False)
     results = biasalert.measure(

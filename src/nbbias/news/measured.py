@@ -186,9 +186,10 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         A tuple of DataFrames. `estimates` (ESTIMATES) has an estimate a row: what it is of
         (`model`, `measure`, `statistic`, `bias`, `group`), then `estimate`, `ci_low`, `ci_high`,
         `n`, `null` and `p_adjusted`. Differences are answer minus original: shares of group words
-        in -1 to 1, sentiment in -2 to 2, toxicity in -1 to 1; below 0 the group is mentioned less,
-        or less positively. Distances are 0 to 1, and above their null value where answers differ
-        from originals more than same-writer texts do. See `Results` for the other tables.
+        in -1 to 1, sentiment in -2 to 2 (relative to neutral sentences -4 to 4), toxicity in -1
+        to 1; below 0 the group is mentioned less, or less positively. Distances are 0 to 1,
+        and above their null value where answers differ from originals more than same-writer texts
+        do. See `Results` for the other tables.
         `reading.claims.declared` returns the rows of claims with their verdicts.
 
     Raises

@@ -182,7 +182,7 @@ def describe_progress(sheet: pd.DataFrame) -> str:
     """Say how many rows are to be labelled, and how many are."""
     labels = sheet.filter(["label", "biased", "refused"]).iloc[:, 0].replace("", None)
     unsure = (labels == news.labels.UNSURE).sum()
-    line = f"{len(labels):,} to be labelled, {labels.notna().sum():,} are"
+    line = f"{len(labels):,} to be labelled, {labels.notna().sum():,} labelled"
     return line + (f", {unsure:,} of them unsure" if unsure else "")
 
 
