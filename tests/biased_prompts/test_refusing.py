@@ -119,6 +119,8 @@ def test_repeated_answers_are_one_article() -> None:
     again = pd.concat([once, once.assign(sample=2, refused=~once["refused"])])
     found = overall(rates(again))
     assert (found["estimate"], found["n"]) == (0.5, 3)
+    change = row_of(rates(again), "refusal_rate_change")  # 0.5 less 0.5 in each: no certainty
+    assert np.isnan(change[["ci_low", "ci_high"]].astype(float)).all() and change["reason"]
 
 
 def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_none() -> None:

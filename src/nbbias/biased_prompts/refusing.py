@@ -299,6 +299,8 @@ def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[
     wide = subset.pivot(columns="prompt", values="rate").reindex(columns=[biased, neutral])
     change, both = wide[biased] - wide[neutral], wide.dropna()
     result = stats.one_sample(change, confidence=how.confidence).replace(test="paired t", null=0.0)
+    if not np.isfinite(result.p_value):  # equal changes, which are no certainty
+        result = result.replace(ci_low=np.nan, ci_high=np.nan)
     if len(both) and both.isin([0, 1]).all(axis=None):
         sides = wide[biased], wide[neutral]
         result = stats.paired_shares(*sides, confidence=how.confidence).replace(null=0.0)
