@@ -23,7 +23,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --disable-pip-version-check \
 		--constraint constraints.txt --editable '.[all]' || \
 		{ echo "Set-up failed; the message above says why. Run make again to go on from here."; exit 1; }
-	@$(NBBIAS) kernel
+	@$(BIN)/python -c "from nbbias.running import kernel; kernel.install()"
 	@echo "Compiling what counts texts (half a minute) ..."
 	@$(MAKE) --no-print-directory compiled
 	@touch $@

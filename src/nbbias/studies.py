@@ -76,9 +76,14 @@ def place(stem: str) -> Path:
     return Path(str(sys.modules[package].__file__)).parent
 
 
+#: The samples that take longest, which are started first.
+_LONGEST = ("biased_prompts", "calibration", "counterfactual")
+
+
 def samples() -> list[Path]:
-    """Return every study's sample parameters."""
-    paths = [place(stem) / "params" / stem / "sample.yaml" for stem, _ in STUDIES.items()]
+    """Return every study's sample parameters, those that take longest first."""
+    stems = dict.fromkeys((*_LONGEST, *(stem for stem, _ in STUDIES.items())))
+    paths = [place(stem) / "params" / stem / "sample.yaml" for stem in stems]
     return [path for path in paths if path.is_file()]
 
 

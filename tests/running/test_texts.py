@@ -24,22 +24,24 @@ TEXTS = ["Women make good clerks.", "", "It rains.", "=1+1"]
 
 
 @pytest.fixture
-def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
-    """A function that sets what stands in the pipe."""
+def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes | None], None]:
+    """A function that sets what stands in the pipe; None closes it."""
 
-    def fill(content: bytes) -> None:
-        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+    def fill(content: bytes | None) -> None:
+        stream = None if content is None else SimpleNamespace(buffer=io.BytesIO(content))
+        monkeypatch.setattr("sys.stdin", stream)
 
     return fill
 
 
-def test_a_line_of_a_pipe_is_a_text(pipe: Callable[[bytes], None]) -> None:
+def test_a_line_of_a_pipe_is_a_text(pipe: Callable[[bytes | None], None]) -> None:
     pipe(b"\xef\xbb\xbfone\r\n\ntwo\n")
     rows = read_texts("-").to_dict("list")
     assert rows == {"row": [1, 2, 3], "text": ["one", "", "two"]}
-    pipe(b"one\ntw\xff\n")
-    with pytest.raises(NbbiasError, match="line 2 is no UTF-8"):
-        read_texts("-")
+    for content, message in {b"one\ntw\xff\n": "line 2 is no UTF-8", None: "it is closed"}.items():
+        pipe(content)
+        with pytest.raises(NbbiasError, match=message):
+            read_texts("-")
 
 
 def test_a_file_brings_its_ids_and_any_column(tmp_path: Path) -> None:
@@ -53,7 +55,7 @@ def test_a_file_brings_its_ids_and_any_column(tmp_path: Path) -> None:
 
 
 def test_detect_writes_csv_that_no_spreadsheet_runs(
-    command: Command, pipe: Callable[[bytes], None]
+    command: Command, pipe: Callable[[bytes | None], None]
 ) -> None:
     pipe("\n".join(TEXTS).encode())
     done = command("detect", "-", "--judge", "keywords", "--fail-on-biased")

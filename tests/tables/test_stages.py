@@ -206,6 +206,18 @@ def test_what_is_kept_is_read_as_it_was() -> None:
         assert type(result) is type(value)
 
 
+def test_what_cannot_be_kept_is_made_in_every_run_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
+    for value in (Path(), np.array([Path()]), [TABLE, {"a": object()}]):
+        assert tables.stage(lambda value=value: value)() is value
+    assert [one.message.split(":")[0] for one in caplog.records] == [
+        "<lambda> is made in every run"
+    ] * 3
+    assert not list(tmp_path.iterdir())
+
+
 # --- what someone else put there ----------------------------------------------------------------
 
 

@@ -42,8 +42,7 @@ def install() -> None:
 def open_lab(arguments: Sequence[str] = ()) -> int:
     """Become JupyterLab, open at the folder of notebooks, params and runs.
 
-    JupyterLab replaces this process, so that whatever ends the one ends the other. Windows cannot
-    replace a process, and waits.
+    JupyterLab replaces this process, so that whatever ends the one ends the other.
 
     Parameters
     ----------

@@ -26,6 +26,8 @@ def read_texts(path: str) -> pd.DataFrame:
         The file cannot be read, or has no such column.
     """
     if path == "-":
+        if sys.stdin is None:
+            raise DataError(path, "nothing can be read from the pipe: it is closed")
         try:
             content = sys.stdin.buffer.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:

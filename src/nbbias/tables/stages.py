@@ -127,7 +127,11 @@ def load_or_call(
                 os.utime(entry)  # used today
                 return result
     result = function(*args, **kwargs)
-    content = _pack(result)
+    try:
+        content = _pack(result)
+    except (TypeError, ValueError) as error:
+        log.warning("%s is made in every run: %s", function.__name__, error)
+        return result
     with contextlib.suppress(OSError):
         files.write(entry, content)
     unpacked: T = _unpack(content)  # what later runs read, to the kind of each column
