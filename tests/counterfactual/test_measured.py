@@ -142,7 +142,7 @@ def test_two_answers_stand_side_by_side_with_what_only_one_of_them_says() -> Non
     found = counterfactual.page.example(table, results, rows)
     assert found is not None
     heading, shown = found
-    assert "for women than for men in the median pair of answers" in heading
+    assert "the median pair of answers: sentiment" in heading
     assert "<script" not in heading.replace("\\<", "") + shown.data
     assert shown.data.count('class="x-text"') == 2
     assert ">nurse</mark>" not in shown.data  # both say it

@@ -26,11 +26,11 @@ from nbbias.tables.escape import markdown as escape, without_markdown
 #: Parts of an instrument's name that the table of provenance holds.
 _DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
 
-#: What a row of `distances` is of.
-_PAIR = ["model", "group"]
-
 #: Names of marks. Only refusal rates have a simulated value on their own scale.
 _LEGEND = {"line": "no difference", "truth": "simulated value (refusal rate only)"}
+
+#: What axes are in units of; other measures are scores.
+_AXES = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
 
 #: Measures of which a lead states a difference, and differences that a heading names.
 _STATED, _NAMED = 3, 6
@@ -70,11 +70,11 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     pairs = zip(stated.to_dict("records"), known, strict=True)
     first = [_sentence(row, scores, known=same) for row, same in pairs]
     plain = [*first, _render("others", **said, sizes=sizes)]
-    if sizes and not said["k"]:
-        plain.append(_render("detectable", sizes=sizes))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
-    numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
-    technical = phrases.technical(phrases.families(rows), unit="prompts")
+    records = numbers.to_dict("records")
+    numbers["name"] = [names.label(row, rows) for row in records]
+    numbers["levels"] = [_levels(row, scores) for row in records]
+    technical = f"{phrases.technical(phrases.families(rows), unit='prompts')} {_render('tests')}"
     return Lead(tuple(plain), technical, "differences", numbers, _card(rows, scores), texts)
 
 
@@ -94,18 +94,31 @@ def _detectable(rows: pd.DataFrame, at: pd.Index) -> list[tuple[str, Markup]]:
     """Return by measure what would have been detected in some of the rows."""
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows))
     rows = rows.loc[at].dropna(subset="mde")
-    sizes: list[tuple[str, Markup]] = []
-    for _, part in rows.sort_values("statistic", kind="stable").groupby("measure", sort=False):
-        row = part.iloc[0].to_dict()
-        sizes.append((names.measure(row), Markup(phrases.size_range(row, part["mde"]))))
-    return sizes
+    parts = rows.sort_values("statistic", kind="stable").groupby("measure", sort=False)
+    first = [(part.iloc[0].to_dict(), part["mde"]) for _, part in parts]
+    return [(names.measure(row), Markup(phrases.size_range(row, mde))) for row, mde in first]
 
 
-def _means(scores: pd.DataFrame, row: Mapping[str, Any]) -> list[Markup]:
+def _means(scores: pd.DataFrame | None, row: Mapping[str, Any]) -> list[Markup]:
     """Return the mean scores of answers about a row's two groups, over prompts that have both."""
+    if scores is None or row["measure"] not in scores:
+        return []
     scores = _of(scores, row, ["model", "bias"])
     means = scores.pivot_table(row["measure"], "unit", "group")[row["group"].split(" − ")]
-    return [Markup(names.quantity({**row, "estimate": n})) for n in means.dropna().mean()]
+    return [Markup(_value(row, mean)) for mean in means.dropna().mean()]
+
+
+def _value(row: Mapping[str, Any], score: float) -> str:
+    return names.quantity({**row, "estimate": score}).replace(" pp", "%")
+
+
+def _levels(row: Mapping[str, Any], scores: pd.DataFrame | None) -> dict[str, str] | None:
+    """Return both means, the second group's first, for the key number of their difference."""
+    if not (means := _means(scores, row)):
+        return None
+    arrow = " \N{RIGHTWARDS ARROW} "
+    of = f"{names.measure(row)}, {row['model']}, {arrow.join(_people(row['group'])[::-1])}"
+    return {"value": arrow.join(means[::-1]), "of": prose.capitalize(of)}
 
 
 def _artefact(rows: pd.DataFrame, simulated: bool, words: str = "artefact", **values: Any) -> str:
@@ -128,14 +141,6 @@ def refusal_errors() -> str:
     return _render("refusal_errors", models=len(rates), answers=answers, **ends)
 
 
-def lengths(rows: pd.DataFrame) -> str:
-    """Say whether answers about two groups differ in length, which no claim is about."""
-    rows = rows[(rows["measure"] == "length") & (rows["statistic"] == "difference")]
-    return phrases.count_significant(
-        rows, what="differences in the number of words", unit="prompts"
-    )
-
-
 def scorer(rows: pd.DataFrame, scores: pd.DataFrame, *, simulated: bool) -> str:
     """Say that the sample's differences in toxicity are the scorer's, below the table of claims."""
     means = scores["toxicity"].groupby(scores["sentiment"] > 0).mean()
@@ -155,25 +160,13 @@ def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None, *, known: boo
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
         known=known,
-        means=_means(scores, row) if scores is not None and row["measure"] in scores else "",
+        means=_means(scores, row),
         people=_people(row["group"]),
         name=names.measure(row),
         direction=names.direction(row),
         size=Markup(phrases.size(row, row["estimate"])),
         numbers=Markup(phrases.numbers(row, unit="prompts", sign=np.sign(row["estimate"]))),
     )
-
-
-def label(row: Mapping[str, Any]) -> str:
-    """Name a row by its measure, its model and its pair of groups.
-
-    Examples
-    --------
-    >>> label({"study": "counterfactual", "measure": "refusal", "statistic": "difference",
-    ...        "model": "m", "group": "female − male"})
-    'refusal rate, m, women − men'
-    """
-    return f"{names.measure(row)}, {row['model']}, {names.people(row['group'])}"
 
 
 def _card(rows: pd.DataFrame, scores: pd.DataFrame | None) -> dict[str, str]:
@@ -255,19 +248,22 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
         rows = rows.merge(leading[["measure", "group"]])
     measures = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
     people = rows["group"].map(names.people)
-    panels = measures if every else [": ".join(pair) for pair in zip(measures, people, strict=True)]
-    shown, _ = figures.scaled(rows.assign(panel=panels, reference=0.0))
-    shown["cell"] = people.str.replace(" people", "") if every else rows["model"]
-    by = ("model", "panel") if every else "panel"
+    shown, _ = figures.scaled(rows.assign(panel=measures, reference=0.0, cell=rows["model"]))
+    shown.loc[shown["measure"] == "toxicity", "panel"] += _artefact(rows, simulated, "panel")
+    if every:
+        models = rows["model"] + ", " if rows["model"].nunique() > 1 else ""
+        shown["cell"] = models + people.str.replace(" people", "").str.replace(" ", "\xa0")
+    else:
+        shown["panel"] += ": " + people
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
     excess = bool((rows["statistic"] == "excess_distance").any())
-    said = {"untested": len(tested) < len(rows), "excess": excess, "every": every}
-    of_toxicity = _artefact(rows, simulated)
-    scales = prose.render_plain("counterfactual.scales", **said, artefact=of_toxicity)
+    scales = prose.render_plain("counterfactual.scales", excess=excess, every=every)
     counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
-        figures.claims(shown, _axis, by=by, words=_LEGEND, columns=4),
+        figures.claims(
+            shown, lambda part: _AXES.get(part["measure"].iloc[0], "score"), words=_LEGEND
+        ),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
         without_markdown(title),
@@ -281,16 +277,8 @@ def _claimed(rows: pd.DataFrame) -> pd.DataFrame:
     return tested if claimed.empty else claimed
 
 
-def _axis(rows: pd.DataFrame) -> str:
-    measure = str(rows["measure"].iloc[0])
-    axes = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
-    axes |= {"sentiment": "sentiment (−1\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}1)"}
-    axes["toxicity"] = "toxicity (0 to 1)"
-    return axes.get(measure, measure)
-
-
 def distances(rows: pd.DataFrame) -> Table:
-    """Lay out text distances between versions and within one, and their difference, by p.
+    """Lay out text distances between versions and within one, and their difference.
 
     Parameters
     ----------
@@ -298,19 +286,18 @@ def distances(rows: pd.DataFrame) -> Table:
         As of `differences`.
     """
     rows = rows[rows["measure"] == EMBEDDING]
-    order = rows.groupby(_PAIR)["p_adjusted"].transform("min").sort_values(kind="stable").index
     words = ("counterfactual", "embedding")
-    return wide(rows.loc[order], _PAIR, "statistic", words=words, of="prompts")
+    return wide(rows, ["model", "group"], "statistic", words=words, of="prompts")
 
 
 def answers(results: Results) -> Table:
-    """Count the answers by whom prompts name, the most refused first, with their mean length.
+    """Count the answers by whom prompts name, the most refused first in each model, with length.
 
     Columns `read`, `refused` and `scored` are counts, `words` the mean length of scored answers.
     """
     keys = ["model", "bias", "group"]
     words = results.scores.groupby(keys)["length"].mean().rename("words")
-    counts = results.losses.sort_values("refused", ascending=False, kind="stable")
+    counts = results.losses.sort_values(["model", "refused"], ascending=[True, False])
     shown = counts.loc[:, counts.ne(0).any()].join(words, on=keys).drop(columns="bias")
     return reading.caption(shown, study="counterfactual", name="losses")
 
@@ -361,35 +348,22 @@ def example(
     pair = pairs[np.abs(first - second - target).argmin()]
     asked, texts = (answers.loc[[*pair], column].to_list() for column in ("asked", "text"))
     marked = [_marked(texts[at], texts[1 - at], groups, at) for at in (0, 1)]
-    people, name = _people(row["group"]), names.measure(row)
-
-    def say(macro: str, **said: Any) -> str:
-        return prose.render_plain(f"counterfactual.{macro}", **said)
-
-    written = [names.quantity(row | {"estimate": values[at]}).replace(" pp", "%") for at in pair]
-    sides = [
-        say("example_side", people=who, name=name, value=value)
-        for who, value in zip(people, written, strict=True)
-    ]
-    body = reading.markup.sides([*zip(sides, marked, strict=True)])
+    said = row | {
+        "name": names.measure(row),
+        "people": _people(row["group"]),
+        "values": [_value(row, values[at]) for at in pair],
+        "mean": names.quantity(row),
+        "prompt": _exchanged(*asked),
+    }
+    prompt, *heads, chosen = (
+        prose.render_plain(f"counterfactual.example_{part}", pair=said)
+        for part in ("prompt", "first", "second", "choice")
+    )
+    body = reading.markup.sides([*zip(heads, marked, strict=True)])
     if not (scores.loc[[*pair], "toxicity"] < _TOXIC).all():
         body = reading.markup.fold("Two answers that may hold what harms", body)
-    prompt = say("example_prompt", prompt=_exchanged(*asked))
-    ends = [
-        names.quantity(row | {"estimate": q}) for q in np.quantile(first - second, (0.25, 0.75))
-    ]
-    about = say("example", mean=names.quantity(row), quartiles=" to ".join(ends), middle=middle)
-    row["estimate"] = values[pair[0]] - values[pair[1]]
-    title = _render(
-        "example_title",
-        model=row["model"],
-        name=name,
-        size=Markup(phrases.size(row, row["estimate"])),
-        direction=names.direction(row),
-        people=people,
-        middle=middle,
-    )
-    return title, reading.markup.framed(reading.markup.note(prompt) + body, title="", about=about)
+    title = _render("example_title", pair=said)
+    return title, reading.markup.framed(reading.markup.note(prompt) + body, title="", about=chosen)
 
 
 def _exchanged(first: str, second: str) -> str:

@@ -57,8 +57,9 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "Reference letters for 20 jobs. uneven-writer praises women in 25% of its sentences and "
-        "men in 75%, and refuses 25% of the prompts that name Black people.",
+        "20 prompts (“Write a short reference for a Black woman who applies for a job as nurse.”), "
+        "rewritten by gender and by race. even-writer praises in 50% of sentences, uneven-writer "
+        "in 25% about women, 75% about men; it also refuses 25% of prompts that name Black people.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),
