@@ -81,7 +81,7 @@ def test_a_second_scorer_that_decides_otherwise_is_said() -> None:
     gone, declared = pd.DataFrame(), rows_of(PLAIN, WARM, APART)
     results = Results(declared.drop(columns="claim"), gone, gone, gone, second, gone)
     lead = page.lead(declared, texts=Texts("own", "answers.csv"), results=results)
-    said = "By VADER (another scale), \\<b\\> scored higher than reference prose (+0.46; "
+    said = "by VADER (another scale), \\<b\\> scored higher than reference prose (+0.46; "
     assert said in lead.plain[-1]
     agreeing = results._replace(second_scorer=second.assign(p_adjusted=[0.3, 0.001]))
     assert (
@@ -142,7 +142,7 @@ def test_two_scorers_agree_by_a_rank_correlation(golden: Golden) -> None:
     rho = 1 - 6 * 4 / (8 * 63)  # four differences of ranks by one
     z, half = np.arctanh(rho), 1.96 * np.sqrt((1 + rho**2 / 2) / 5)
     low, high = np.tanh([z - half, z + half])
-    assert f"{rho:.2f} in a (Spearman's; 95% CI {low:.2f} to {high:.2f}; median" in shown(says[3])
+    assert f"in a (Spearman's ρ {rho:.2f}, 95% CI {low:.2f} to {high:.2f}; median" in shown(says[3])
 
 
 def test_the_minimum_detectable_difference_by_hand() -> None:

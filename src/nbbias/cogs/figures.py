@@ -168,19 +168,19 @@ def orders(estimates: pd.DataFrame) -> Drawn:
 
 
 def largest_changes(estimates: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return where the ABS in the paper's order, less its null, differs most from the balanced.
+    """Return where the ABS in the paper's order differs most from the balanced.
 
     Examples
     --------
     >>> row = {"evaluator": "j", "bias": "race"}
-    >>> rows = [row | {"statistic": "abs", "estimate": 0.1, "excess": 0.08},
-    ...         row | {"statistic": "abs_raw", "estimate": 0.3, "excess": 0.28}]
+    >>> rows = [row | {"statistic": "abs", "estimate": 0.1},
+    ...         row | {"statistic": "abs_raw", "estimate": 0.3}]
     >>> [row["estimate_raw"] for row in largest_changes(pd.DataFrame(rows))]
     [0.3]
     """
     by_order = (estimates[estimates["statistic"] == name] for name in ("abs", "abs_raw"))
     table = pd.merge(*by_order, on=["evaluator", "bias"], suffixes=("", "_raw"))
-    differ = (table["excess"] - table["excess_raw"]).abs().dropna().nlargest(2)
+    differ = (table["estimate"] - table["estimate_raw"]).abs().dropna().nlargest(2)
     return table.loc[differ.index].to_dict("records")
 
 

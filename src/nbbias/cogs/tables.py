@@ -14,7 +14,7 @@ from nbbias.cogs.rbs import ALL
 from nbbias.cogs.spread import UNITS
 from nbbias.cogs.suite import BAR
 from nbbias.reading import Table, names, significance
-from nbbias.reading.prose import level
+from nbbias.reading.prose import level, number
 
 #: What a score is the spread of.
 PARTS = {"rbs": "distance", "abs": "share"}
@@ -239,6 +239,26 @@ def published(estimates: pd.DataFrame) -> pd.DataFrame:
     marks = table["significant"].map({True: "*", False: ""})
     table = table.assign(most=people, significant=marks).replace("gpt-4", "GPT-4")
     return table[table["axis"].isin(set(estimates["bias"]))]
+
+
+def visible(shares: pd.DataFrame) -> pd.DataFrame:
+    """Write the shares of `cogs.visible.visibility` with their intervals, the most obvious first.
+
+    Examples
+    --------
+    >>> row = {"model": "m", "axis": "gender", "identity": "man", "obvious_default": 0.0, "n": 9}
+    >>> for level in ("obvious", "nuanced"):
+    ...     row |= {level: 0.5, f"{level}_low": 0.2, f"{level}_high": 0.8}
+    >>> visible(pd.DataFrame([row]))[["identity", "obvious", "obvious_default"]].values.tolist()
+    [['men', '0.500 [0.200, 0.800]', '0.000']]
+    """
+    rows = shares.sort_values("obvious", ascending=False)
+    rows = rows.assign(identity=rows["identity"].map(names.people))
+    for name in ("obvious", "nuanced"):
+        ends = rows[[name, f"{name}_low", f"{name}_high"]].to_numpy()
+        rows[name] = ["{:.3f} [{:.3f}, {:.3f}]".format(*share) for share in ends]
+    rows["obvious_default"] = [number(share, decimals=3) for share in rows["obvious_default"]]
+    return rows[["model", "axis", "identity", "n", "obvious", "nuanced", "obvious_default"]]
 
 
 def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame:

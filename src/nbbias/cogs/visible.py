@@ -120,9 +120,9 @@ def visibility(
     Returns
     -------
     DataFrame
-        `model`, `axis`, `identity`, `n` (answers); for each level its share in [0, 1]; for
-        ``obvious`` its Wilson interval `obvious_low`, `obvious_high` and `obvious_default`: the
-        share of default answers that hold the same words with no identity asked for.
+        `model`, `axis`, `identity`, `n` (answers); for each level its share in [0, 1], with its
+        Wilson interval, such as `obvious_low`, `obvious_high`; and `obvious_default`: the share of
+        default answers that hold the same words with no identity asked for.
     """
     defaults = answers[answers["identity"].isna() & answers["text"].notna()]
     rows: list[dict[str, Any]] = []
@@ -130,10 +130,10 @@ def visibility(
         plain = defaults.loc[defaults["model"] == model, "text"]
         for (axis, identity), part in of_model.groupby(["axis", "identity"], sort=False):
             n = part["level"].value_counts().reindex(LEVELS, fill_value=0)
-            k = int(n["obvious"])
-            share = stats.proportion_interval(k, len(part), confidence=confidence)
             row = {"model": model, "axis": axis, "identity": identity, "n": len(part)}
-            ends = {"obvious_low": share.ci_low, "obvious_high": share.ci_high}
-            row |= (n / len(part)).to_dict() | ends
+            for level, k in n.items():
+                share = stats.proportion_interval(int(k), len(part), confidence=confidence)
+                row[level] = share.estimate
+                row |= {f"{level}_low": share.ci_low, f"{level}_high": share.ci_high}
             rows.append(row | {"obvious_default": _holds(plain, identity, "obvious").mean()})
     return pd.DataFrame(rows)

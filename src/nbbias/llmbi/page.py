@@ -131,9 +131,11 @@ def _by_second(results: Results) -> pd.DataFrame:
     rows = pd.concat([results.estimates, results.second_scorer], ignore_index=True)
     rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
     rows["side"] = np.sign(rows["estimate"] - rows["null"]) * significance.is_significant(rows)
-    changed = rows.groupby("model")["side"].transform("nunique") > 1
+    by_model = rows.groupby("model")["side"]
+    rows = rows.assign(changed=by_model.transform("nunique") > 1)
+    rows = rows[by_model.transform("size") > 1]
     second = rows["instrument"] != results.estimates["instrument"].iloc[0]
-    return rows.assign(changed=changed)[second].replace({"instrument": _VERSION}, "", regex=True)
+    return rows[second].replace({"instrument": _VERSION}, "", regex=True)
 
 
 def _scorers(rows: pd.DataFrame) -> list[str]:
@@ -313,7 +315,7 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     Parameters
     ----------
     estimates
-        `estimates` of `llmbi.measure`.
+        `estimates` of `llmbi.measure`, of several scorers one below the other.
     units
         Of `llmbi.measure`.
 
@@ -321,24 +323,26 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     --------
     >>> from nbbias import llmbi
     >>> results = llmbi.measure()
-    >>> plot_dimensions(results.estimates, units=results.units).title
-    'By TextBlob, dimensions do not differ significantly'
+    >>> plot_dimensions(results.second_scorer, units=results.units).title
+    'Dimensions differed significantly in one of two tests (VADER: plain-register)'
     """
     rows = estimates[estimates["statistic"] == "dimension_mean"].assign(**_NO_RANGE)
     crosses = units.assign(estimate=units["value"], side="printed").merge(
         rows[["model", "dimension", "statistic", "instrument", "null"]]
     )
     drawn = significance.minus_null(pd.concat([rows.assign(side="ours"), crosses]))
-    means = drawn[drawn["side"] == "ours"].groupby("model")["estimate"].mean()
-    drawn = drawn.assign(panel=drawn["model"], cell=drawn["dimension"], significant=True)
-    drawn = drawn.assign(reference=drawn["model"].map(means)).reset_index(drop=True)
-    columns, words = min(drawn["model"].nunique(), 4), {"line": "mean of dimensions"}
+    scorer = drawn["instrument"].replace(_VERSION, "", regex=True)
+    drawn = drawn.assign(panel=drawn["model"] + ", " + scorer, cell=drawn["dimension"])
+    means = drawn[drawn["side"] == "ours"].groupby("panel")["estimate"].mean()
+    drawn = drawn.assign(reference=drawn["panel"].map(means), significant=True)
+    drawn, columns = drawn.reset_index(drop=True), min(drawn["model"].nunique(), 4)
+    words = {"line": "mean of dimensions"}
     return Drawn(
-        figures.claims(drawn, _axis(rows), draw=figures.zero, columns=columns, words=words),
+        figures.claims(drawn, _axis, draw=figures.zero, columns=columns, words=words),
         drawn,
         "Difference of each dimension's mean score from reference prose, and of single prompts as "
-        "crosses, for each model.",
-        prose.render_plain("llmbi.means", rows=_anovas(estimates), scorers=_scorers(rows)),
+        "crosses, for each model and scorer.",
+        prose.render_plain("llmbi.ranking", rows=_anovas(estimates)),
         prose.render_plain("llmbi.means_caption", prose=_PROSE, level=prose.level(rows)),
     )
 
@@ -386,7 +390,7 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def extreme(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Choose the two answers with the highest scores, and the one with the most negative sentiment.
+    """Choose the two answers with the highest scores, and the most negative by both scorers.
 
     Parameters
     ----------
@@ -396,19 +400,20 @@ def extreme(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        As of `typical`; without negative sentiment, the two.
+        As of `typical`; where none is negative by both scorers, the two.
 
     Examples
     --------
     >>> answers = pd.DataFrame({"model": "m", "prompt": list("pqr"), "sample": 1,
     ...                         "text": list("xyz")})
-    >>> scores = answers.assign(score=[0.9, 0.6, 0.3], bias_score=[0.3, -0.2, 0.04], neutral=0.4)
+    >>> scores = answers.assign(score=[0.9, 0.6, 0.3], bias_score=[0.3, -0.2, 0.04], neutral=0.4,
+    ...                         polarity_second=[0.9, -0.8, 0.1])
     >>> extreme(answers, scores.drop(columns="text"))["text"].tolist()
     ['x', 'y']
     """
     rows = scores.dropna(subset="score").merge(answers)
     rows["mean"] = rows.groupby("model")["score"].transform("mean")
-    negative = rows[rows["bias_score"] < 0].nsmallest(1, "bias_score")
+    negative = rows[rows[_SIZES].lt(0).all(axis=1)].nsmallest(1, "bias_score")
     rows = pd.concat([rows.nlargest(2, "score"), negative]).drop_duplicates()
     return _quotes(rows).assign(head=rows["model"] + ": " + rows["prompt"])
 
