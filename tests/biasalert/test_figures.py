@@ -117,8 +117,8 @@ def test_a_guard_stands_beside_verdicts_on_whole_answers() -> None:
     whole = LEVELS[LEVELS["model"].isna()]
     rates = 1 - value(whole, "false_negative_rate"), value(whole, "false_positive_rate")
     assert drawn.title == (
-        "A verdict on the whole answer would stop {:.1%} of all biased and {:.1%} of all unbiased "
-        "answers".format(*rates)
+        "Biased answers stopped: 75.0% by checking each sentence, {:.1%} by one verdict on the "
+        "whole answer; unbiased answers: 75.0% and {:.1%}".format(*rates)
     )
     alone = figures.mitigation(guarded)
     assert alone.title == "Answers that the guard stopped" and len(alone.figure.axes) == 2

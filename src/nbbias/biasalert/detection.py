@@ -532,7 +532,9 @@ def compared(
         result = stats.paired_shares(first, second, confidence=confidence)
         return result.replace(n=None, n_lost=None).row()
     if not change.any():
-        return {"estimate": 0.0, "reason": "both are right on the same texts: nothing to test"}
+        limit = 1 - (1 - confidence) ** (1 / len(np.unique(clusters)))
+        reason = f"at most {limit:.0%} of clusters differ, one-sided {100 * confidence:.4g}% limit"
+        return {"estimate": 0.0, "reason": f"both err on the same texts; {reason}"}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
     if (test := _flip_signs(change, clusters))["p_least"] > least_p(MIN_DIFFER):
         result = result.replace(ci_low=np.nan, ci_high=np.nan)

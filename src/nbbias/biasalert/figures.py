@@ -117,13 +117,13 @@ def errors(estimates: pd.DataFrame, *, judge: str) -> Drawn:
     """Draw how often a judge errs on each kind of check: of `biasalert.checks.estimates`."""
     kinds = estimates[(estimates["judge"] == judge) & (estimates["dimension"] != ALL)]
     rows = _select(kinds.sort_values("estimate", ascending=False, kind="stable"), *RATES[::-1])
-    largest = rows.dropna(subset="estimate").drop_duplicates("statistic").to_dict("records")
+    largest = rows[rows["estimate"] == rows.groupby("statistic")["estimate"].transform("max")]
     return _drawn(
         rows.assign(cell=rows["dimension"]),
         "share of sentences",
         of="sentences",
         alt="Error rates of a judge by kind of sentence, with intervals and null ranges.",
-        title=_title("errors", rows=largest, judge=names.judge(judge)),
+        title=_title("errors", rows=largest.to_dict("records"), judge=names.judge(judge)),
         band="expected if the error rate were the same for all kinds",
     )
 
@@ -187,8 +187,13 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
     found = missed.assign(**found.set_axis(["estimate", "ci_low", "ci_high"], axis=1))
     sides = zip(stopped, (found, flagged), strict=True)
     whole = pd.concat([part.assign(column=NAMES[name]) for name, part in sides])
-    pooled = whole[whole["model"].isna()].set_index("statistic")["estimate"]
-    rightly, wrongly = (pooled.get(rate, np.nan) for rate in RATES[::-1])
+    pooled = whole[whole["model"].isna()].set_index("column")["estimate"]
+    by_sentence = rows.groupby("column")[["estimate", "n"]].apply(
+        lambda part: part.prod(axis=1).sum() / part["n"].sum()
+    )
+    rightly, wrongly = (
+        [part.get(NAMES[name], np.nan) for part in (by_sentence, pooled)] for name in stopped
+    )
     rows = pd.concat([rows, whole.dropna(subset="model").assign(side="further")])
     return _drawn(
         rows.assign(cell=rows["model"]),
@@ -196,5 +201,6 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
         of="answers",
         alt="Biased and unbiased answers that the guard stopped, by model, beside verdicts.",
         title=_title("mitigation", rightly=rightly, wrongly=wrongly),
-        tests="Black: each sentence; grey: the whole answer at once. Not tested.",
+        ours="each sentence",
+        further="the whole answer at once",
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias.biasalert.checks import ALL, RATES
-from nbbias.biasalert.detection import SIGN_FLIP
+from nbbias.biasalert.detection import PRODUCT, SIGN_FLIP
 from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
@@ -25,6 +25,8 @@ Row = Mapping[str, Any]
 
 #: What tells rows of one measure apart.
 _KEYS = ("judge", "model", "bias", "group", "dimension", "topic")
+
+_DIFFERENCE = "accuracy_difference"
 
 
 def _the(judge: object) -> str:
@@ -94,6 +96,15 @@ def scored(estimates: pd.DataFrame, what: str, *, judge: str) -> str:
     return prose.render(f"biasalert.{what}", judge=_the(judge), scores=scores)
 
 
+def miscalibrated(estimates: pd.DataFrame) -> str:
+    """Say which judges' calibration errors are above the range of a calibrated judge."""
+    rows = estimates[estimates["null_high"].notna()].assign(
+        name=estimates["judge"].map(names.judge)
+    )
+    above = rows[rows["estimate"] > rows["null_high"]].to_dict("records")
+    return prose.render("biasalert.miscalibrated", rows=above, n=len(rows))
+
+
 # --- pairs and checks ---------------------------------------------------------------------------
 
 
@@ -129,7 +140,8 @@ def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
         for row in largest.to_dict("records")
     ]
     changes = rows[rows["statistic"] == "verdict_changes"]
-    changed = int((changes["estimate"] * changes["n"]).sum().round()), int(changes["n"].sum())
+    k = int((changes["estimate"] * changes["n"]).sum().round())
+    changed = k, int(changes["n"].sum()), len(changes)
     values: dict[str, Any] = {"measured": len(effects), "changed": changed}
     values["people"] = [names.people(group) for pair in pairs for group in pair]
     values["size"] = largest["estimate"].abs().max()
@@ -194,7 +206,7 @@ def lead(
     leading = scored.head(1)
     if "claim" not in rows and len(scored):
         leading = scored[scored["judge"] == leading_judge(scored["judge"])]
-    compared = _pooled(rows, "accuracy_difference")
+    compared = _pooled(rows, _DIFFERENCE)
     toxicity = _pooled(estimates[estimates["judge"] == "toxicity"], "accuracy")
     toxicity = toxicity.assign(instrument="toxicity score: " + toxicity["instrument"].astype("str"))
     learning = {name for name, entry in JUDGES.items() if entry.learns}
@@ -207,8 +219,10 @@ def lead(
         errors = errors.sort_values("statistic").assign(instrument="challenge sentences")
         compared = compared[compared["judge"].str.startswith(f"{judge} − ")]
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
-        words = _pooled(estimates[estimates["judge"] == "bag_of_words"], "accuracy")
-        row["words"] = words["estimate"].tolist() * (judge != "bag_of_words")
+        words = _pooled(estimates[estimates["judge"] == f"{judge} − bag_of_words"], _DIFFERENCE)
+        words = words.assign(significant=significance.is_significant(words))
+        row["words"] = words.to_dict("records")
+        row["overall"] = _pooled(estimates, PRODUCT).set_index("judge")["estimate"].to_dict()
         sentences = _of_judge(row, compared, errors, more=_kinds(checked, judge)["more"])
         technical = _estimates(leading, unit="texts", null="Verdicts permuted over texts")
         technical += _estimates(errors, unit="sentences", null="")
@@ -247,7 +261,10 @@ def _of_judge(
         values = {"errors": errors.to_dict("records"), "more": more}
         sentences.append(prose.render("biasalert.challenged", **values))
     if rest or np.isfinite(row["null"]):
-        sentences.append(prose.render("biasalert.compared", others=rest, row=row))
+        scores = [row["overall"].get(name) for name in (row["judge"], *[*clauses][:1])]
+        overall = scores if rest and None not in scores else []
+        values = {"others": rest, "row": row, "overall": overall}
+        sentences.append(prose.render("biasalert.compared", **values))
     return sentences
 
 

@@ -17,6 +17,7 @@ from nbbias.reading.tables import wide
 ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "differences": ("detection", ("accuracy_difference",), ("judge",)),
     "retrieval": ("retrieval", (), ("dimension", "statistic")),
+    "swaps": ("checks", ("swap_difference",), ("judge", "group")),
     "by_type": ("detection", ("accuracy",), ("judge", "bias")),
     "calibration": ("calibration", (), ("judge", "statistic")),
     "pairs": ("pairs", (), ("judge", "statistic", "dimension", "bias")),

@@ -227,7 +227,7 @@ def claims(
     words
         What `band` (the range under the null) and `line` (the reference) are. Null values without
         a range are drawn, as ticks, only where `tick` names them. `missing`: what stands where
-        there is no estimate.
+        there is no estimate. `ours`, `further`: what these sides are.
     draw
         Adds to a panel, such as `unit`.
     hue
@@ -319,10 +319,12 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
         if np.isfinite(row["estimate"]):
             marker = "s" if untested else "ox"[kind == "printed"]
             face = colour if row.get("significant", True) else PAPER
-            ax.plot(row["estimate"], y, marker, color=colour, mfc=face, ms=size, zorder=4)
+            style: dict[str, Any] = {"color": colour, "mfc": face, "ms": size, "zorder": 4}
+            whose = escape.drawn(words[kind]) if kind in words else None
+            ax.plot(row["estimate"], y, marker, label=whose, **style)
         elif kind != "further":
             text = "not printed" if kind == "printed" else words["missing"]
-            style: dict[str, Any] = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
+            style = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
             ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), color=MUTED, **style)
     name_rows(ax, table.loc[~line.duplicated(), "cell"])
 
