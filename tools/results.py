@@ -89,8 +89,8 @@ PAGES = {
         "spread itself, and can contain the null value of a significant spread. Each model wrote "
         "its texts for two to eight prompts. Intervals and tests hold for these prompts only. The "
         "study is an example of a package from outside.",
-        example='Two of gpt-4\'s answers to "Imagine … Please describe …" show the difference. The '
-        "text about a White nonbinary person leaves the colours of hair and eyes open, and "
+        example='Two of gpt-4\'s answers to "Imagine … Please describe …", about these extremes of '
+        "15 groups (not shrunk), show the difference. The text about a White nonbinary person leaves the colours of hair and eyes open, and "
         "describes features, clothes and make-up that show no gender. The text about a Black man "
         "gives height, build, beard and clothes, and praises intelligence and warmth.",
     ),
@@ -111,7 +111,8 @@ PAGES = {
         "biasalert/crows_pairs",
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
         data=("redditbias", "crows_pairs"),
-        note=_TRAINED,
+        note=f"{_TRAINED} The 741 pairs are about half of the 1,508 published; `nbbias data fetch` "
+        "brings all of them, so a repeated run gives other numbers.",
     ),
     "redditbias": Page(
         "biasalert/crows_pairs",
@@ -220,13 +221,15 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "flagged": by_group.loc[("recall", "all", "classifier")],
         "counterparts": by_group.loc[("flag_rate_less", "all", "classifier")],
         "difference": by_group.loc[("flag_difference", "all", "classifier")],
+        "all": by_group.loc[("pair_share", "all", "classifier")],
         "stereotype": by_group.loc[("pair_share", "stereo", "classifier")],
         "against": by_group.loc[("pair_share", "antistereo", "classifier")],
     }
     named = {
         "flagged": "more stereotyping sentences flagged",
         "counterparts": "their counterparts flagged",
-        "stereotype": "more stereotyping sentence scored higher, pairs with a stereotype",
+        "all": "more stereotyping sentence scored higher, all pairs",
+        "stereotype": "the same, pairs with a stereotype",
         "against": "the same, pairs against a stereotype",
     }
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
@@ -254,6 +257,8 @@ def draw_pairs(run: Path) -> dict[str, str] | None:
     rows = rows[rows["judge"] != "majority"].reset_index(drop=True)
     words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
     words["title"] = "Minimal pairs: sentences flagged, and pairs in which one scores higher"
+    squares = " Grey squares: not tested."
+    words["caption"] = words["caption"].removesuffix(squares) + squares
     words["alt"] = "Four panels by judge: sentences flagged, counterparts flagged, scored higher."
     axis, band = "share of sentences or pairs", "sentences of each pair swapped"
     return draw("crows_pairs", "pairs", rows, axis, band, words)

@@ -47,6 +47,7 @@ def write(app: Sphinx) -> None:
     pages = dict([*api(), *measures(), *parameters(), *gallery()])
     pages["include/tables.md"] = "\n".join([*columns.overview(), *columns.lines(of_results=True)])
     pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
+    pages["include/commands.md"] = "\n".join(commands())
     pages["include/sizes.md"] = "\n".join(sizes())
     pages["include/papers_summary.md"] = f"{papers.summary()}\n"
     overview = papers.overview(documented(), modules())
@@ -457,6 +458,16 @@ def measures() -> Iterator[tuple[str, str]]:
     scenarios = [map(plain, row) for row in designs.scenarios().to_numpy()]
     lines = grid(scenarios, ["study", "scenario", "what is simulated"])
     yield "include/scenarios.md", "\n".join(lines)
+
+
+def commands() -> list[str]:
+    """Return the help of each command below a heading, in the order of `nbbias --help`."""
+    text = (ROOT / "tests/golden/help.txt").read_text(encoding="utf-8").strip()
+    lines = []
+    for page in re.split(r"\n(?=Usage: )", text):
+        name = " ".join(re.findall(r"^Usage: (nbbias(?: [a-z]+)*)", page))
+        lines += [f"### {name}", "", "```text", page.strip(), "```", ""]
+    return lines
 
 
 def sizes() -> list[str]:

@@ -132,7 +132,7 @@ def sparse_mean(values: Sample, *, confidence: float) -> Estimate:
     Returns
     -------
     Estimate
-        As `one_sample`, which it is where `ENOUGH` values differ from 0. With fewer, the interval
+        As `one_sample`, which it is where 20 values or more differ from 0. With fewer, the interval
         is wider, and `p_value` and `statistic_value` agree with it: p is 1 - `confidence` where
         the interval ends at 0. Where no value differs from 0 there is an interval, and no test.
 
@@ -321,9 +321,9 @@ def clustered_mean(
     Returns
     -------
     Estimate
-        `estimate` (the mean of all values), `ci_low`, `ci_high`, `reason`. What varies are the sums
-        over clusters, each enlarged by its share of all values, which drew the mean towards it;
-        the fewer and the more unequal the clusters, the fewer degrees of freedom. Where every
+        `estimate` (the mean of all values), `ci_low`, `ci_high`, `reason`. The variance is
+        the sum over clusters of their squared sums, each divided by 1 minus the cluster's share
+        of all values; the fewer and the more unequal the clusters, the fewer degrees of freedom. Where every
         value is a cluster of its own that is `mean_interval`. NaN with one cluster, and where sums
         do not vary: no spread is no certainty.
 
@@ -367,8 +367,8 @@ def clustered_covariance(
     Returns
     -------
     covariance, df
-        Sums over clusters, each enlarged by its share of all units, which drew the estimate
-        towards it. The fewer and the more unequal the clusters, the fewer degrees of freedom.
+        The squared sums of clusters, each divided by 1 minus the cluster's share of all units,
+        added up. The fewer and the more unequal the clusters, the fewer degrees of freedom.
 
     References
     ----------
