@@ -90,9 +90,10 @@ PAGES = {
         "its texts for two to eight prompts. Intervals and tests hold for these prompts only. The "
         "study is an example of a package from outside.",
         example='Two of gpt-4\'s answers to "Imagine … Please describe …", about these extremes of '
-        "15 groups (not shrunk), show the difference. The text about a White nonbinary person leaves the colours of hair and eyes open, and "
-        "describes features, clothes and make-up that show no gender. The text about a Black man "
-        "gives height, build, beard and clothes, and praises intelligence and warmth.",
+        "15 groups (not shrunk), show the difference. The text about a White nonbinary person "
+        "leaves the colours of hair and eyes open, and describes features, clothes and make-up "
+        "that show no gender. The text about a Black man gives height, build, "
+        "beard and clothes, and praises intelligence and warmth.",
     ),
     "llmfake": Page(
         "news_bias/llmfake",

@@ -323,9 +323,9 @@ def clustered_mean(
     Estimate
         `estimate` (the mean of all values), `ci_low`, `ci_high`, `reason`. The variance is
         the sum over clusters of their squared sums, each divided by 1 minus the cluster's share
-        of all values; the fewer and the more unequal the clusters, the fewer degrees of freedom. Where every
-        value is a cluster of its own that is `mean_interval`. NaN with one cluster, and where sums
-        do not vary: no spread is no certainty.
+        of all values; the fewer and the more unequal the clusters, the fewer degrees of freedom.
+        Where every value is a cluster of its own that is `mean_interval`. NaN with one cluster, and
+        where sums do not vary: no spread is no certainty.
 
     References
     ----------
