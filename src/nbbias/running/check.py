@@ -60,6 +60,7 @@ def plan_check(
     if model.endswith((".yaml", ".yml")):
         hint = "is not a model; `nbbias run` runs params files, and checks them before it starts"
         raise ParameterError(model, hint)
+    tables.require_packages("inspect_ai", where=f"asking {model}")
     path, columns, table = SAMPLE, dict[str, str](), pd.DataFrame()
     if swap and not (prompts and stem in ("", _SWAPPED)):
         raise ParameterError("--swap", f"is of --study {_SWAPPED}, and needs --prompts")
