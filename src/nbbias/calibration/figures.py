@@ -57,13 +57,13 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
         if not beyond:
             ax.plot([row["bound"], row["share"]], [y, y], color=figures.MUTED, lw=0.9)
         ax.hlines(y, row["low"], row["high"], figures.MUTED, lw=4, label="95% CI of all")
-        verdict, place = row["verdict"], end if beyond else row["bound"]
+        verdict, place = row["verdict"], end - 0.5 * worse if beyond else row["bound"]
         name, mark = verdict.partition(" ")[0], "oX"[verdict in FAILS]
         dots = ax.plot(place, y, mark, mec=figures.INK, ms=5, zorder=4, clip_on=False, label=name)
         dots[0].set_markerfacecolor(figures.PAPER if name == "undecided" else figures.INK)
         if beyond:
             side = "left" if worse < 0 else "right"
-            ax.text(end - 0.5 * worse, y, f"{row['bound']:.1f}", va="center", ha=side, size=_FONT)
+            ax.text(end - 1.1 * worse, y, f"{row['bound']:.1f}", va="center", ha=side, size=_FONT)
     ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
     ax.axvline(level + 100 * worse * TOLERANCE, color=figures.MUTED, lw=1, ls="--", zorder=0)
@@ -105,11 +105,14 @@ def power(table: pd.DataFrame) -> Drawn:
         ax.axhline(100 * POWER, color=figures.MUTED, lw=1, ls=":", zorder=0)
         ax.set(ylim=(-5, 105), xlim=(0, 1.1 * part["size"].max()), yticks=(0, 50, 100))
 
+    figure = figures.panels(rows, draw, by="test", height=1.5, share_x=False, columns=3)
+    figure.supxlabel("simulated effect", size="medium")
+    figure.supylabel("power, %", size="medium")
     most = table["n"].max()
     reached = table.loc[table["n"] == most, "power_largest"] >= POWER
     values = {"n": most, "k": reached.sum(), "of": len(reached)}
     return Drawn(
-        figures.panels(rows, draw, by="test", height=1.5, share_x=False, columns=3),
+        figure,
         rows,
         "Power of each test by the size of the simulated effect, a line for each number of units.",
         prose.render_plain("calibration.power_title", **values),

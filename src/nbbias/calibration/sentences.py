@@ -58,7 +58,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         figure="intervals",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
-        texts=texts,
+        texts=texts._replace(told=prose.render_plain("calibration.told", n=_count(rows))),
     )
 
 
@@ -226,12 +226,15 @@ def limit(rows: pd.DataFrame) -> float:
 
 
 def _card(table: pd.DataFrame) -> dict[str, str]:
-    coverage = table[table["kind"] == "interval"]
-    # One simulated study may have several statistics.
-    n = f"{coverage.groupby(['study', 'measure'])['n'].max().sum():,.0f}"
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
-    return card | {"N": prose.render("calibration.card_n", n=n)}
+    return card | {"N": prose.render("calibration.card_n", n=_count(table))}
+
+
+def _count(table: pd.DataFrame) -> str:
+    """Count simulated studies; one may have several statistics."""
+    coverage = table[table["kind"] == "interval"]
+    return f"{coverage.groupby(['study', 'measure'])['n'].max().sum():,.0f}"
 
 
 def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -259,8 +262,11 @@ def power(table: pd.DataFrame) -> str:
     """Say how many tests detect the largest simulated effect, by N, of `exclude_failing`."""
     by_n = (table["power_largest"] >= POWER).groupby(table["n"])
     values: dict[str, object] = {"of": int(by_n.size().max()), "found": [*by_n.sum().items()]}
-    most = table.groupby(STATISTIC)["power_largest"].max().reset_index()
-    values["never"] = [*_look_up(most[most["power_largest"] < POWER], "name")]
+    most = table.groupby(STATISTIC)[["power_largest", "largest"]].max().reset_index()
+    never = most[most["power_largest"] < POWER]
+    pairs = zip(_look_up(never, "name"), never["largest"], strict=True)
+    values["never"] = [f"{name} ({effect:g})" for name, effect in pairs]
+    values |= {"least": most["largest"].min(), "most": most["largest"].max()}
     return prose.render("calibration.power", **values)
 
 
