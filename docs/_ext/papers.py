@@ -153,8 +153,9 @@ def link(name: str, documented: Mapping[int, str], faces: Collection[str]) -> st
     are the modules with a page, to which a name leads that has none of its own.
     """
     first, _, _ = name.partition(".")
+    short = ".".join(name.split(".")[-2:])  # a long name breaks in a narrow column
     if name.startswith("docs/"):
-        return f"[`{name}`]({name.removeprefix('docs/')})"
+        return f"[{Path(name).stem.replace('-', ' ')}]({name.removeprefix('docs/')})"
     if "/" not in name and first in {*studies.STUDIES, "generate"}:
         return f"[`{name}`](_made/parameters/{first}.md)"
     if first == "results":
@@ -162,9 +163,9 @@ def link(name: str, documented: Mapping[int, str], faces: Collection[str]) -> st
     if first != "nbbias" or "/" in name:
         return f"`{name}`"
     if path := documented.get(id(pkgutil.resolve_name(name))):
-        return f"{{py:obj}}`{name} <{path}>`"
+        return f"{{py:obj}}`{short} <{path}>`"
     face = name.split(".")[1]
-    return f"[`{name}`](_made/api/{face}.md)" if face in faces else f"`{name}`"
+    return f"[`{short}`](_made/api/{face}.md)" if face in faces else f"`{name}`"
 
 
 def _results() -> Iterator[tuple[str, ...]]:
