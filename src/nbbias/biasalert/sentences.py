@@ -102,7 +102,7 @@ def miscalibrated(estimates: pd.DataFrame) -> str:
         name=estimates["judge"].map(names.judge)
     )
     above = rows[rows["estimate"] > rows["null_high"]].to_dict("records")
-    return prose.render("biasalert.miscalibrated", rows=above, n=len(rows))
+    return prose.render("biasalert.miscalibrated", rows=above)
 
 
 # --- pairs and checks ---------------------------------------------------------------------------
