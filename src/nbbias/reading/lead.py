@@ -211,15 +211,11 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     rows = rows.assign(cell=cells)
     tested = significance.valid_tests(rows)
     leading = significance.significant(rows).sort_index()
-    order, most = list(pd.concat([leading["panel"], rows["panel"]]).unique()), _PANELS
+    order = list(pd.concat([leading["panel"], rows["panel"]]).unique())
     by_size = leading.sort_values("estimate", key=abs, ascending=False, kind="stable")
     by_size = by_size.sort_values("panel", key=lambda of: of.map(order.index), kind="stable")
     first = pd.concat([by_size["cell"], rows["cell"]]).drop_duplicates()
-    if "truth" in rows:  # what was simulated is drawn, detected or not
-        simulated = rows.loc[rows["truth"].fillna(0).ne(0), "panel"]
-        order = list(pd.concat([leading["panel"], simulated, rows["panel"]]).unique())
-        most = max(most, simulated.nunique())
-    drawn = [rows[rows["panel"] == panel] for panel in order[:most]]
+    drawn = [rows[rows["panel"] == panel] for panel in order[:_PANELS]]
     rows = pd.concat(drawn or [rows], ignore_index=True)
     shown, axis = figures.scaled(rows)
     # Panels side by side have the same rows in the same order; missing rows are gaps.
@@ -231,7 +227,7 @@ def forest(rows: pd.DataFrame, *, reference: str) -> figures.Drawn:
     title = phrases.heading(rows, what=differ, none=none, untested=untested, most=2)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     caption = figures.caption(rows, f"mean differences from the values {reference}", of="articles")
-    if rest := order[most:]:
+    if rest := order[_PANELS:]:
         counts = [len(rest), *(len({*rest} & {*of["panel"]}) for of in (tested, leading))]
         caption += " " + prose.render_plain("figures.left_out", counts=counts)
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)
