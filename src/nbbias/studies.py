@@ -95,7 +95,7 @@ def study(stem: str, *, where: str = "parameters") -> Study:
     stem
         Name of the study, such as ``"news_bias"``.
     where
-        What an error names as the place of the mistake.
+        Location that an error message names.
     """
     if stem not in STUDIES:
         message = f"no study called {stem!r}; {tables.closest_match(stem, STUDIES)}"
@@ -115,7 +115,7 @@ def validate(
     values
         Parameters that differ from their defaults.
     where
-        What an error names as the place of the mistake.
+        Location that an error message names.
     """
     model = study(stem, where=where).parameters
     return params.validate(model, values, where=where, listed=stem, **context)

@@ -259,7 +259,7 @@ def read_answers(path: str = SAMPLE, *, size: int = 0, seed: int) -> pd.DataFram
     size
         Answers per model that are drawn at random; 0 takes all.
     seed
-        Start of the draws, of the sample too.
+        Random seed, also of the sample.
 
     Examples
     --------

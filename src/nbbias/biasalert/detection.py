@@ -394,13 +394,13 @@ def estimate_retrieval(
     inference: stats.InferenceSettings = INFERENCE,
     source: str | None = None,
 ) -> pd.DataFrame:
-    """Estimate how often retrieved entries are of the bias type, or about the group, of a text.
+    """Estimate how often retrieved statements match a text's bias type, or group.
 
     Parameters
     ----------
     evidence, labelled
-        EVIDENCE of LABELLED texts. Texts count that have an entry and whose label names a type,
-        or a group; groups are compared by their canonical names.
+        EVIDENCE of LABELLED texts. Texts without a statement, or whose label names no type (or no
+        group), are excluded. Groups are compared by their canonical names.
     instrument
         The encoder, and the version of the knowledge.
     inference, source
@@ -410,9 +410,9 @@ def estimate_retrieval(
     -------
     DataFrame
         ESTIMATES in [0, 1], higher is better, `dimension` ``"bias type"`` or ``"group"``:
-        ``match_first``, the share of texts whose most similar entry matches, and ``match_any``,
-        the share of which any of the entries does. Wilson intervals by clusters; `null`, with its
-        range, is that of entries permuted over the texts.
+        ``match_first``, the share of texts whose most similar statement matches, and
+        ``match_any``, the share with any that matches. Wilson intervals over clusters; `null`,
+        with its range: statements permuted over the texts.
 
     Examples
     --------

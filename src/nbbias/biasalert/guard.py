@@ -1,10 +1,10 @@
-"""Audit a generation as it streams, end it when a bias is found, and estimate what that is worth.
+"""Classify a generation as it streams, stop it at a biased sentence, and estimate the effect.
 
 Text is held back until it has been judged, sentence by sentence; each sentence is judged once, with
-a little of what stands before it, so that the cost grows with the text and not with its square.
+the sentence before it, so the cost is linear in the length of the text.
 
-What a guard is worth the guard's own judge cannot say: whatever it finds it has already stopped,
-and whatever it misses it misses twice. Labels come from people, or from another judge.
+The guard's own judge cannot measure the guard's effect: it would miss the same sentences again.
+Labels come from people, or from another judge.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Guarded:
         return bool(record["stopped"])
 
     def _verdict(self, shown: str) -> dict[str, Any]:
-        """Judge a sentence with what stands before it; a judge that fails gives no verdict."""
+        """Judge a sentence with the one before it; a judge that fails gives no verdict."""
         texts = pd.DataFrame({"text_id": ["s"], "text": [shown]})
         try:
             table = self.judge(texts, self.retrieve(texts) if self.retrieve else None)
@@ -105,7 +105,7 @@ class Guarded:
 def _with_context(stream: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield complete sentences, and each with the one before it; no words: nothing to show.
 
-    "They" means whoever was named before.
+    "They" may refer to a group that the sentence before names.
     """
     before = ""
     for sentence in _complete_sentences(stream):

@@ -184,8 +184,8 @@ def rates(
         ``…_corrected``, which is exploratory: corrected for the detector's errors on models that
         it had not seen (`stats.correct_share`,
         `stats.correct_difference`); the interval of a rate holds the worst case, too
-        (`stats.worst_case`). Both prompts have the same errors, so a test of the uncorrected rates
-        is one of the corrected, too, if the detector errs alike on both.
+        (`stats.worst_case`). If the detector's errors are the same under both prompts, a test of
+        the uncorrected rates also tests the corrected ones.
     """
     instrument = _instrument(answers)
     detected = instrument != RECORDED
@@ -284,7 +284,7 @@ def _rate(
         of_labels = {f"refusal_rate{end}": result for end, result in labelled.items()}
         return rows + [{"statistic": name} | result.row() for name, result in of_labels.items()]
     if how.errors is not None:
-        # An article that was asked about repeatedly counts as one answer, which it says at least.
+        # Repeated answers to an article count as one, which is conservative.
         options: Row = {"rates": how.errors, "confidence": how.confidence}
         result = stats.correct_share(rate.estimate, rate.n or 0, **options)
         result = stats.worst_case(result, rate, rates=how.errors)
@@ -294,7 +294,7 @@ def _rate(
 
 
 def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[Row]:
-    """Return what the biased prompt changes in a model's rate, corrected, too."""
+    """Return the change of a model's rate between the prompts, raw and corrected."""
     neutral, biased = prompts
     wide = subset.pivot(columns="prompt", values="rate").reindex(columns=[biased, neutral])
     change, both = wide[biased] - wide[neutral], wide.dropna()

@@ -16,16 +16,16 @@ from nbbias.reading import Table, caption, names, prose, readable, tables
 
 _KEYS = ["model", "group", "bias", "source", "prompt"]
 
-#: What the table of prejudice has.
+#: Statistics of the table of prejudice.
 PREJUDICE = ("prejudice_share", "prejudice_share_change", "prejudice_share_change_paired")
 
 
-#: What is compared with the paper's values, and as which readers meet it.
+#: Statistics that are compared with the paper's, and their names for readers.
 _COMPARED = {"refusal_rate": "refusal rate, biased prompt"}
 _COMPARED |= {"prejudice_share_change": "share of prejudice, change"}
 _COMPARED |= {"prejudice_extent_change": "extent of prejudice, change"}
 
-#: Whose values are compared; of the paper's models ChatGPT alone refused.
+#: The sources that are compared; of the paper's models only ChatGPT refused.
 _WHOSE = ("this run", "published, six other models", "published, ChatGPT")
 
 

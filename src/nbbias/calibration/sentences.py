@@ -58,7 +58,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         figure="intervals",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
-        texts=texts._replace(told=prose.render_plain("calibration.told", n=_count(rows))),
+        texts=texts._replace(told=prose.render_plain("calibration.origin", n=_count(rows))),
     )
 
 

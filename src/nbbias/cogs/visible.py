@@ -122,7 +122,7 @@ def visibility(
     DataFrame
         `model`, `axis`, `identity`, `n` (answers); for each level its share in [0, 1], with its
         Wilson interval, such as `obvious_low`, `obvious_high`; and `obvious_default`: the share of
-        default answers that hold the same words with no identity asked for.
+        default answers (no identity) with the same words.
     """
     defaults = answers[answers["identity"].isna() & answers["text"].notna()]
     rows: list[dict[str, Any]] = []

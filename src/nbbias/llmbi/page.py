@@ -419,7 +419,7 @@ def extreme(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _quotes(rows: pd.DataFrame) -> pd.DataFrame:
-    told = [prose.render_plain("llmbi.told", row=row) for row in rows.to_dict("records")]
+    told = [prose.render_plain("llmbi.scored", row=row) for row in rows.to_dict("records")]
     return rows.assign(head=rows["model"], told=told)[["head", "text", "told", "prompt", "score"]]
 
 

@@ -89,8 +89,8 @@ def study(stem: str) -> str:
 def calibrated(study: str, measure: str, statistic: str, of: str = "name") -> str:
     """Return the name of what was calibrated; of what is not listed its measure and statistic.
 
-    `of`: ``"instead"`` is what to do where it fails, ``"remedy"`` the name of that where it is
-    calibrated; empty where nothing is known.
+    `of`: ``"instead"`` is what to do where it fails, ``"remedy"`` the calibrated alternative, if
+    any; else empty.
 
     Examples
     --------

@@ -325,7 +325,7 @@ def clustered_mean(
         the sum over clusters of their squared sums, each divided by 1 minus the cluster's share
         of all values; the fewer and the more unequal the clusters, the fewer degrees of freedom.
         Where every value is a cluster of its own that is `mean_interval`. NaN with one cluster, and
-        where sums do not vary: no spread is no certainty.
+        where sums do not vary, which does not make the estimate certain.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What a judge must beat: the majority class, a word list, toxicity, and a bag of words."""
+"""Baseline judges: the majority class, a word list, toxicity, and a bag of words."""
 
 from __future__ import annotations
 

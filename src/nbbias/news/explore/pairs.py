@@ -24,7 +24,7 @@ from nbbias.reading import markup, names
 from nbbias.tables import escape
 from nbbias.text import lexicons
 
-#: What differences are of; of several instruments each has its own estimate.
+#: Keys of an estimate; each instrument has its own.
 CLAIM = ["study", "measure", "bias", "instrument", "statistic", "group"]
 
 #: The statistics whose values are differences of two texts.
