@@ -182,6 +182,11 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     )
 
 
+def test_the_guards_own_judge_may_not_label() -> None:
+    with pytest.raises(tables.DataError, match="judge itself"):
+        guards.estimates(guarded(PAIRS), labelled_by="OpenAI/Judge ")
+
+
 def test_a_text_on_which_the_judge_failed_throughout_is_excluded_and_not_clean() -> None:
     failed: Pairs = [(True, None, False)] * 4 + [(False, None, False)] * 3
     table = guarded([*PAIRS, *failed]).assign(

@@ -21,6 +21,7 @@ from nbbias import stats
 from nbbias.biasalert.detection import tabulate
 from nbbias.biasalert.detector import Detector, load_detector
 from nbbias.biasalert.judges.panel import JudgePanel
+from nbbias.tables import DataError
 
 Judge = Callable[..., pd.DataFrame]
 Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
@@ -243,7 +244,17 @@ def estimates(
         answers cannot add bias. Pairs without both labels are counted in `n_lost`; where nothing
         that was let through of a stopped text is labelled, the share with the guard and
         ``stopped_with_bias`` are missing.
+
+    Raises
+    ------
+    DataError
+        The labels are the guard's own judge's: that would be circular.
     """
+    # What stands behind a comma is a variant of a judge, not another one.
+    judges = guarded["judge"].str.partition(",")[0].str.strip().str.lower()
+    if judges.eq(labelled_by.partition(",")[0].strip().lower()).any():
+        hint = "have people label, or a judge on another model"
+        raise DataError("guarded", f"labels by {labelled_by} let the guard judge itself; {hint}")
     rows: list[dict[str, Any]] = []
     for (model, instrument), table in guarded.groupby(["model", "instrument"], sort=False):
         # Where no sentence was judged it is empty.
