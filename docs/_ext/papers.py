@@ -50,7 +50,7 @@ PAPERS = {
     "articles, by gender and race, and once more after a biased prompt.\n\n"
     "**Here.** [`news_bias`](measures/news_bias.md) and [`biased_prompts`](measures/"
     "biased_prompts.md) compute all its measures. The human articles can be neither shipped nor "
-    "fetched, so its main results were not computed again; printed values stand beside yours.",
+    "fetched, so its main results were not computed again; printed values are shown next to yours.",
     "Oketunji et al. 2023": "*Large Language Model (LLM) Bias Index: LLMBI*, "
     "[arXiv:2312.14769](https://arxiv.org/abs/2312.14769).\n\n"
     "**What it does.** It defines an index of bias scores over nine dimensions, a penalty for "

@@ -397,7 +397,7 @@ def gate_command(
     """Exit with 1 if a claim got worse than in an accepted run.
 
     Exit status 0: every claim is shown to be worse by less than its margin. 1: one is worse.
-    3: inconclusive; prints the sample size needed. 2: a mistake in the arguments.
+    2: a mistake in the arguments. 3: inconclusive; prints the sample size needed.
     """
     for path in filter(None, (junit, markdown)):
         tables.refuse_target(path, force=force)

@@ -208,7 +208,7 @@ def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded()
     hurting = [biased[text] or "positive" in head for head, text in shown[["head", "text"]].values]
     assert shown["folded"].notna().tolist() == hurting
     none = tables.examples(SAMPLE, SAID, judge="nobody")
-    assert none.empty and list(none) == ["head", "text", "told", "folded"]
+    assert none.empty and list(none) == ["head", "text", "caption", "folded"]
 
 
 def test_tables_lay_out_scores_and_errors() -> None:

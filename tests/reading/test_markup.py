@@ -59,14 +59,14 @@ def test_tabs_join_each_label_with_its_panel() -> None:
 
 
 def quoted(**columns: object) -> BeautifulSoup:
-    rows = pd.DataFrame({"head": ["one"], "text": ["A text."], "told": ["0.5"], **columns})
+    rows = pd.DataFrame({"head": ["one"], "text": ["A text."], "caption": ["0.5"], **columns})
     return soup(markup.quotes(rows).data)
 
 
 def test_whatever_a_quoted_text_holds_is_text() -> None:
     allowed = {"div", "strong", "p", "small", "span", "details", "summary"}
     for text in hostile.ALL:
-        found = quoted(text=[text], head=[text], told=[text], folded=[text])
+        found = quoted(text=[text], head=[text], caption=[text], folded=[text])
         assert {tag.name for tag in found.find_all()} <= allowed
         assert not any(name.startswith("on") for tag in found.find_all() for name in tag.attrs)
 

@@ -139,7 +139,7 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
         head = f"{label == biased} {'positive' if biased else 'negative'}"
         case = both[(both["label"] == label) & (both["biased"] == biased)]
         rows += [{"head": head, **_describe(row)} for row in case.head(1).to_dict("records")]
-    return pd.DataFrame(rows, columns=["head", "text", "told", "folded"])
+    return pd.DataFrame(rows, columns=["head", "text", "caption", "folded"])
 
 
 def _describe(row: dict[str, Any]) -> dict[str, str | None]:
@@ -149,7 +149,7 @@ def _describe(row: dict[str, Any]) -> dict[str, str | None]:
     words = {"labelled": labelled * bool(row["label"]), "named": named, "evidence": n_evidence}
     caption = prose.render_plain("biasalert.example", row=row, **words)
     if not (row["label"] or row["biased"]):  # the evidence, which may hurt, stands folded only
-        return {"text": row["text"], "told": caption, "folded": None}
+        return {"text": row["text"], "caption": caption, "folded": None}
     text = f"{row['text']} [{quoted}]" if isinstance(quoted, str) and quoted else row["text"]
     who = "is labelled as" if row["label"] else "the judge calls"
-    return {"text": text, "told": caption, "folded": f"A text that {who} biased"}
+    return {"text": text, "caption": caption, "folded": f"A text that {who} biased"}

@@ -174,14 +174,14 @@ def shortest_refusal(
     headline = article.get("headline", pd.Series(["{headline}"])).iloc[0]
     asked = wording(**prompts).set_index("prompt")["wording"][row["prompt"]]
     asked = asked.replace("{headline}", str(headline))
-    told = prose.render_plain(
+    caption = prose.render_plain(
         "biased_prompts.classified",
         score=row.get("score"),
         model=row["model"],
         prompt=row["prompt"],
     )
     head = f"Example of a refusal. {row['model']} was asked: {asked}"
-    return pd.DataFrame([{"head": head, "text": row["text"], "told": told, "folded": ""}])
+    return pd.DataFrame([{"head": head, "text": row["text"], "caption": caption, "folded": ""}])
 
 
 def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:

@@ -378,7 +378,7 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     keys = ["model", "prompt", "sample"]
     scored = scores.dropna(subset="score").drop_duplicates(keys)
     if scored.empty:
-        return pd.DataFrame(columns=["head", "text", "told", "prompt", "score"])
+        return pd.DataFrame(columns=["head", "text", "caption", "prompt", "score"])
     means = scored.groupby(["model", "prompt"])["score"].mean().groupby("model").mean()
     pair = [*dict.fromkeys([means.idxmax(), means.idxmin()])]
     rows = scored[scored["model"].isin(pair)].merge(answers)
@@ -419,8 +419,9 @@ def extreme(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _quotes(rows: pd.DataFrame) -> pd.DataFrame:
-    told = [prose.render_plain("llmbi.scored", row=row) for row in rows.to_dict("records")]
-    return rows.assign(head=rows["model"], told=told)[["head", "text", "told", "prompt", "score"]]
+    caption = [prose.render_plain("llmbi.scored", row=row) for row in rows.to_dict("records")]
+    rows = rows.assign(head=rows["model"], caption=caption)
+    return rows[["head", "text", "caption", "prompt", "score"]]
 
 
 def table(estimates: pd.DataFrame, *, name: str) -> Table:

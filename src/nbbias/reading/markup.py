@@ -73,14 +73,14 @@ def quotes(rows: pd.DataFrame, *, beside: bool = True) -> HTML:
     Parameters
     ----------
     rows
-        `head`, `text` and `told`, as they are read; where there is a column `folded`, a text with
-        words there, which may hurt, stands behind them.
+        `head`, `text` and `caption`. A text with words in the optional column `folded` is folded
+        behind them, since it may be offensive.
     beside
         Whether texts stand beside each other where there is room, or below each other.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"head": ["plain"], "text": ["2 < 3"], "told": ["0.20"]})
+    >>> rows = pd.DataFrame({"head": ["plain"], "text": ["2 < 3"], "caption": ["0.20"]})
     >>> "2 &lt; 3" in quotes(rows).data
     True
     """
