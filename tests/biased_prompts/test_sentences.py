@@ -140,7 +140,7 @@ def test_the_shortest_refusal_is_shown_with_its_prompt_and_how_it_was_classified
     originals = pd.DataFrame({"source": "s", "article_id": ["a2", "a0"], "headline": ["Rain", ""]})
     (row,) = sentences.shortest_refusal(answers, originals, prompts=ASKED).to_dict("records")
     assert row["text"] == "No." and row["head"].endswith("using the title “Rain”.")
-    assert ("0.88" in row["told"]) == (score is not None)
+    assert ("0.88" in row["caption"]) == (score is not None)
     none = answers.assign(refused=False)
     assert sentences.shortest_refusal(none, originals, prompts=ASKED).empty
 
