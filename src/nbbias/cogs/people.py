@@ -76,7 +76,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
 
 
 def _item(ratings: pd.DataFrame) -> list[str]:
-    """Return the columns that name an instance: the writer's, too, where it is told."""
+    """Return the columns that name an instance: the writer's, too, if there is one."""
     return [*FACETS, "model"] if "model" in ratings else [*FACETS]
 
 

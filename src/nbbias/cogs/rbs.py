@@ -1,8 +1,8 @@
-"""How far an answer moves when the model is told who it is: the Representative Bias Score.
+"""Distances of answers with an identity from default answers: the Representative Bias Score.
 
 Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*, Eq. (4) to (9): a model's
-answer is embedded with and without an identity in its prompt; the identity whose answers lie
-nearest to the default is the one that the model takes for "normal". The p value of RBS is that of
+answer is embedded with and without an identity in its prompt; the identity whose answers are
+closest to the default is the paper's "normal" identity. The p value of RBS is that of
 `stats.crossed_spread`: an analysis of variance over random tasks and themes.
 
 >>> import pandas as pd
@@ -304,7 +304,7 @@ def _floor(distances: pd.DataFrame, **options: Any) -> Iterator[Row]:
 
 
 def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.DataFrame]]:
-    """Yield the key of every model, axis and, where told, task, and its distances."""
+    """Yield the key of every model, axis and, if `by_task`, task, and its distances."""
     setting = [SETTING] if SETTING in distances else []
     keys = ["model", *setting, "axis", *(["task"] if by_task else [])]
     for values, cell in distances.groupby(keys, sort=False, dropna=False):

@@ -36,7 +36,7 @@ BAR = "|"
 #: With more identities than this, all orders are too many: 5 have 120.
 MOST_IN_ALL_ORDERS = 4
 
-#: Strange names of one kind that are told one by one.
+#: Unknown names of one kind that are listed singly.
 _SHOWN = 5
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^|/]+$")]
@@ -61,7 +61,7 @@ def _slots(*names: str) -> AfterValidator:
 
 
 class Task(_Strict):
-    """A prompt with ``{theme}`` in it, and the criteria that a judge is told to look at."""
+    """A prompt with ``{theme}`` in it, and the criteria of its rubric."""
 
     prompt: Annotated[Text, _slots("theme")]
     rubric: list[Name] = Field(min_length=1, max_length=26)

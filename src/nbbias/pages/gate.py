@@ -44,7 +44,7 @@ class Gate(NamedTuple):
 
     `rows` has what names a claim, `claim` (its number), `name` (in words), `verdict`, `text` (what
     changed), `first` and `second`, `worsening`, `margin`, `n` units in both runs of `n_all`,
-    `p_worse` (`p_adjusted` is Holm's), `p_not_worse`, and `reason`, why nothing can be told; the
+    `p_worse` (`p_adjusted` is Holm's), `p_not_worse`, and `reason`, why it was not tested; the
     worst verdict comes first. `headline` says it in one sentence; `remarks` say how the runs differ
     and how they are tested.
     """

@@ -116,7 +116,7 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
         return ["names no statistic"]
     measure, statistic = claim.get("measure"), claim["statistic"]
     if not isinstance(measure, str | None) or not isinstance(statistic, str):
-        return []  # told with the other keys
+        return []  # reported with the other keys
     if measure is not None and measure not in statistics:
         return [f"no measure {measure!r}; {tables.closest_match(measure, statistics)}"]
     names = [name for key in statistics if measure in {None, key} for name in statistics[key]]

@@ -44,7 +44,7 @@ def validate(
     listed
         What `nbbias params` lists them by.
     **context
-        What validators are told, such as `to_come`, files that need not be there yet.
+        Context of the validators, such as `to_come`, files that need not be there yet.
 
     Raises
     ------

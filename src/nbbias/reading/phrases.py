@@ -92,7 +92,7 @@ def numbers(row: Row, *, unit: str, sep: str = ";", sign: int = 1) -> str:
     """Write the interval of a difference from the null value, N and, between semicolons, p.
 
     What adjusts them is said once, by `reading.lead.to_dict` or `reading.claims.EXPLORATORY`.
-    `sign` is -1 where the difference is told the other way round, or as so much smaller.
+    `sign` is -1 where the difference is reported in the opposite direction, or as a decrease.
 
     Examples
     --------

@@ -35,7 +35,7 @@ log = logging.getLogger("nbbias")
 #: failure `cell`, `source`, `error`, `message` and `traceback`.
 Outcome = Mapping[str, Any]
 
-#: What is told of each run when it has ended.
+#: Called with each run when it has ended.
 Report = Callable[[Run, Outcome], None]
 
 #: Two runs of the same parameters give the same bytes, and no run uses the network.

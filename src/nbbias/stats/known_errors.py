@@ -71,8 +71,8 @@ def estimate_error_rates(counts: pd.DataFrame) -> ErrorRates:
     Parameters
     ----------
     counts
-        One row per model: `tp` and `fn`, positives told and missed; `tn` and `fp`, others told
-        and called positive. Of answers that the instrument had not seen.
+        One row per model: `tp`, `fn`, `tn` and `fp` (true and false positives and negatives) on
+        answers that the instrument was not trained on.
 
     Returns
     -------

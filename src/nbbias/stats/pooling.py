@@ -22,7 +22,7 @@ from scipy.stats import norm, t
 from nbbias.stats import intervals
 from nbbias.stats.estimate import Bounds, Estimate
 
-#: The share of the fits that must measure something for it to be told: 3 of 4, all of 3, 4 of 5.
+#: The share of the fits that must measure something that is reported: 3 of 4, all of 3, 4 of 5.
 STABLE = 0.75
 
 #: A variance this small is rounding.
