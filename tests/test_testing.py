@@ -35,7 +35,7 @@ def test_an_assertion_says_what_the_gate_says(tmp_path: Path) -> None:
     with pytest.raises(AssertionError, match=r"may or may not be worse(.|\n)*Without a margin"):
         assert_not_worse(new, old)
     new, old = pair(tmp_path / "worse", scores(1), scores(2, mean=0.8))
-    with pytest.raises(AssertionError, match=r"is worse than llmbi/old in 1 of 1 claims.\n  worse"):
+    with pytest.raises(AssertionError, match=r"is worse than llmbi/old in 1 of 1 tests.\n  worse"):
         assert_not_worse(new, old, margin=0.1)
     with pytest.raises(NbbiasError, match="holds no finished run"):
         assert_not_worse(tmp_path, old)

@@ -80,6 +80,12 @@ def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
         assert checks.ALL not in labels(ax) and dots(ax) == rates == sorted(rates, reverse=True)
 
 
+def test_a_judge_without_errors_has_no_kind_on_which_it_errs_most() -> None:
+    assert " most often (" in figures.errors(ERRORS, judge="simulated judge").title
+    never = figures.errors(ERRORS.assign(estimate=0.0), judge="simulated judge")
+    assert never.title == "Simulated judge: errors by kind of sentence"
+
+
 def test_groups_stand_in_pairs_the_largest_difference_first() -> None:
     row = {"measure": "checks", "statistic": "swap_difference", "judge": "mine", "n": 48}
     row |= {"null": 0.0, "ci_low": -0.3, "ci_high": 0.3, "p_value": 0.01}

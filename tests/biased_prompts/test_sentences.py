@@ -145,6 +145,20 @@ def test_the_shortest_refusal_is_shown_with_its_prompt_and_how_it_was_classified
     assert sentences.shortest_refusal(none, originals, prompts=ASKED).empty
 
 
+def test_a_refusal_is_quoted_without_what_is_not_known() -> None:
+    answers = answers_of([True]).assign(text="No.")
+    nowhere = pd.DataFrame({"source": "s", "article_id": ["a0"], "headline": [None]})
+    for originals in (nowhere, nowhere.head(0), nowhere.drop(columns="headline")):
+        (row,) = sentences.shortest_refusal(answers, originals, prompts=ASKED).to_dict("records")
+        assert row["head"].endswith("using the title “{headline}”.")
+    mine = answers.assign(prompt="mine")
+    of_mine = {"neutral": "neutral", "biased": "mine"}
+    (row,) = sentences.shortest_refusal(mine, nowhere, prompts=of_mine).to_dict("records")
+    assert row["head"] == "Example of a refusal. m, mine prompt"
+    blank = answers.assign(text=None)
+    assert sentences.shortest_refusal(blank, nowhere, prompts=ASKED).empty
+
+
 def test_articles_without_an_answer_are_not_said_to_be_refused() -> None:
     answers = answers_of([True] * 12 + [False] * 8)
     missing = answers["article_id"].isin([f"a{n}" for n in range(8, 20)])

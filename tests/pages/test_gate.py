@@ -29,7 +29,7 @@ def test_what_got_worse_shuts_the_gate(tmp_path: Path) -> None:
     result = gate(*pair(tmp_path, one, other), margin=MARGIN)
     row = result.rows.iloc[0]
     assert result.status == 1 and row["verdict"] == "worse"
-    assert result.headline == "llmbi/new is worse than llmbi/old in 1 of 1 claims."
+    assert result.headline == "llmbi/new is worse than llmbi/old in 1 of 1 tests."
     less = [value - MARGIN for value in other]
     test = scipy.stats.ttest_rel(less, one, alternative="greater")
     assert row["p_worse"] == row["p_adjusted"] == pytest.approx(test.pvalue)
@@ -42,7 +42,7 @@ def test_what_got_better_or_stayed_opens_it(tmp_path: Path) -> None:
     one = {"a": scores(1), "b": scores(3)}
     result = gate(*pair(tmp_path, one, {"a": scores(2), "b": scores(4, mean=0.3)}), margin=MARGIN)
     assert result.status == 0 and set(result.rows["verdict"]) == {"not worse"}
-    assert result.headline == "llmbi/new is shown to be not worse than llmbi/old in 2 of 2 claims."
+    assert result.headline == "llmbi/new is shown to be not worse than llmbi/old in 2 of 2 tests."
     assert "better by 0.2" in result.rows["text"][1]
 
 

@@ -45,6 +45,17 @@ def test_a_page_with_a_frame_lets_the_frames_scripts_run(tmp_path: Path) -> None
     assert allowed(tmp_path / "frame.html") == own
 
 
+def test_a_table_of_the_run_is_linked_and_no_other_path_that_ends_so(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "tables" / "a.csv").touch()
+    text = (
+        "See `tables/a.csv`, tables/b.csv, mine/tables/a.csv, my-tables/a.csv and ../tables/a.csv."
+    )
+    page = soup(written(tmp_path, nbformat.v4.new_markdown_cell(text)))
+    (found,) = (link for link in page.find_all("a") if link.get("href") == "tables/a.csv")
+    assert found.find_parent("code")
+
+
 def test_a_page_lists_its_sections(tmp_path: Path) -> None:
     text = "# Title\n\n## The *first* part\n\n### Below\n\n## Is 1 < 2?"
     found = soup(written(tmp_path, nbformat.v4.new_markdown_cell(text)))

@@ -90,7 +90,9 @@ def detection(estimates: pd.DataFrame) -> Drawn:
         alt="Accuracy of each judge (dashed: majority class), and errors on challenge sentences.",
         title=_title("detection", better=[*better], others=[*others], majority=majority),
         line="majority class",
-        tests="Differences from the leading judge are tested below.",
+        tests="Differences from the leading judge are tested below."
+        if rows["cell"].nunique() > 1
+        else "Not tested.",
     )
 
 
@@ -117,7 +119,8 @@ def errors(estimates: pd.DataFrame, *, judge: str) -> Drawn:
     """Draw how often a judge errs on each kind of check: of `biasalert.checks.estimates`."""
     kinds = estimates[(estimates["judge"] == judge) & (estimates["dimension"] != ALL)]
     rows = _select(kinds.sort_values("estimate", ascending=False, kind="stable"), *RATES[::-1])
-    largest = rows[rows["estimate"] == rows.groupby("statistic")["estimate"].transform("max")]
+    erred = rows[rows["estimate"] > 0]
+    largest = erred[erred["estimate"] == erred.groupby("statistic")["estimate"].transform("max")]
     return _drawn(
         rows.assign(cell=rows["dimension"]),
         "share of sentences",

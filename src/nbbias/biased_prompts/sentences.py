@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from nbbias import news, reading, refusals as refusal_detector
-from nbbias.biased_prompts.corpus import NOBODY, wording
+from nbbias import news, reading, refusals as refusal_detector, tables
+from nbbias.biased_prompts.corpus import NOBODY, UNKNOWN, wording
 from nbbias.biased_prompts.refusing import ARTICLE, RECORDED, REFUSED
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
@@ -164,23 +164,24 @@ def shortest_refusal(
     Returns
     -------
     DataFrame
-        A row for `reading.markup.quotes`; none where nothing was refused.
+        A row for `reading.markup.quotes`; none where no refusal has a text.
     """
-    refused = answers[answers["refused"].eq(True)]
+    refused = answers[answers["refused"].eq(True) & ~tables.is_blank(answers["text"])]
     if refused.empty:
         return refused
     row = refused.loc[refused["text"].str.len().idxmin()].to_dict()
     article = originals[(originals[ARTICLE] == [row[key] for key in ARTICLE]).all(axis=1)]
-    headline = article.get("headline", pd.Series(["{headline}"])).iloc[0]
+    headlines = article.get("headline", pd.Series(dtype="str")).dropna()
     asked = wording(**prompts).set_index("prompt")["wording"][row["prompt"]]
-    asked = asked.replace("{headline}", str(headline))
+    asked = asked.replace("{headline}", next(iter(headlines), "{headline}"))
     caption = prose.render_plain(
         "biased_prompts.classified",
         score=row.get("score"),
         model=row["model"],
         prompt=row["prompt"],
     )
-    head = f"Example of a refusal. {row['model']} was asked: {asked}"
+    head = f"Example of a refusal. {row['model']}, {row['prompt']} prompt"
+    head += f": {asked}" if asked != UNKNOWN else ""
     return pd.DataFrame([{"head": head, "text": row["text"], "caption": caption, "folded": ""}])
 
 

@@ -113,7 +113,7 @@ def gate(
     table = table.loc[order].reset_index(drop=True)
     verdict = table["verdict"].iloc[0]
     against = "its baseline" if first.label == second.label else first.label
-    count = f"in {(table['verdict'] == verdict).sum()} of {len(table)} claims"
+    count = f"in {(table['verdict'] == verdict).sum()} of {len(table)} tests"
     unbounded = sorted(set(table.loc[table["margin"].isna(), "claim"]))
     unmeasured = sorted({*(claims or second.declared["claim"])} - {*rows["claim"]})
     settings = changes.settings([first.manifest, second.manifest])
@@ -123,7 +123,7 @@ def gate(
         "Without a margin (--margin, smallest_effect), any worsening is tested": _listed(unbounded),
         "Measured in neither run": _listed(unmeasured),
         "Set or read differently": ", ".join(differing),
-        f"Paired one-sided tests at {level}": "false alarms by Holm's correction over claims",
+        f"Paired one-sided tests at {level}": "those of a worsening are Holm-adjusted",
         f"Comparison {look} with this baseline": look and f"worse at a level of {spent:.2g}",
     }
     headline = f"{second.label} {_HEADLINES[verdict]} {against} {count}."

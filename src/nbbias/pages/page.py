@@ -26,7 +26,8 @@ _HEADING = re.compile(
 )
 _CAPTION = re.compile(r'<figure class="drawn".*?<figcaption>', re.DOTALL)
 #: A table's name in text (where the next tag does not end an attribute), or in a link of its own.
-_TABLE = re.compile(r"(<a [^>]*>)?\b(tables/\w+\.csv)\b(?=[^<>]*<)")
+#: No path that ends so.
+_TABLE = re.compile(r"(<a [^>]*>)?(?<![\w/\\.~-])(tables/\w+\.csv)\b(?=[^<>]*<)")
 _APPENDIX = '<details class="fold">'
 _CONTENTS = "<!-- contents -->"
 _STYLES = ("table.css", "explorer.css")

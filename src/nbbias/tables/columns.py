@@ -311,11 +311,7 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "text": (_to_text, "text", "str"),
     "number": (_to_number, "a number", float),
     "float": (partial(_to_number, holds=lambda _: True), "a number", float),
-    "count": (
-        partial(_to_number, holds=lambda n: n.is_integer() and 0 <= n < _LARGEST_COUNT),
-        "a whole number, 0 or more",
-        float,
-    ),
+    "count": (partial(_to_number, holds=_is_count), "a whole number, 0 or more", float),
     "flag": (
         lambda value: _FLAGS.get(str(value).strip().lower()),
         "true or false (or 1 and 0, yes and no)",
