@@ -113,7 +113,7 @@ CALLED = {
     "refusals": ["detect", "probabilities", "held_out", "unseen", "swap_effects"],
     "studies": ["home", "read", "samples", "study", "texts", "validate"],
     "tables": [
-        *("read_table", "read_json", "data_path"),
+        *("read_table", "data_path"),
         *("Contract", "check", "require_columns", "estimates", "chance", "with_chance"),
         *("estimates_and_units", "Estimated", "map_chunks", "map_threads", "use_engine", "stage"),
         *("save_table", "saved_table", "save_figure", "file_sha256", "Registry"),

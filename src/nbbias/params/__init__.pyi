@@ -15,7 +15,6 @@ from .base import (
     Texts as Texts,
     ToxicityScorer as ToxicityScorer,
     Units as Units,
-    suggest_path as suggest_path,
 )
 from .claims import (
     CLAIM_KEYS as CLAIM_KEYS,

@@ -28,7 +28,6 @@ from .prose import (
 from .tables import (
     Table as Table,
     caption as caption,
-    p_in_table as p_in_table,
     readable as readable,
     results_html as results_html,
     show as show,

@@ -107,7 +107,6 @@ from .provenance import (
 )
 from .read import (
     parse_once as parse_once,
-    read_json as read_json,
     read_shipped_table as read_shipped_table,
     read_shipped_yaml as read_shipped_yaml,
     read_table as read_table,

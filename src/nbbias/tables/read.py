@@ -168,35 +168,6 @@ def read_shipped_yaml(name: str) -> Any:
     return YAML(typ="safe", pure=True).load(data_path(name).read_text(encoding="utf-8"))
 
 
-def read_json(path: Path) -> Any:
-    """Read JSON; half a character becomes U+FFFD, and repeated names are refused.
-
-    Parameters
-    ----------
-    path
-        The file.
-
-    Raises
-    ------
-    DataError
-        The file is not there, is no UTF-8, no JSON, or nested too deeply.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "one.json").write_text('{"a": 1, "a": 2}')
-    ...     read_json(Path(folder, "one.json"))
-    Traceback (most recent call last):
-        ...
-    nbbias.tables.errors.DataError: ...one.json: cannot be read as json: the name 'a'...
-    """
-    try:
-        return parse_json(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, OSError, RecursionError) as error:
-        raise DataError(str(path), f"cannot be read as json: {error}") from None
-
-
 def parse_json(content: str) -> Any:
     value = json.loads(content, object_pairs_hook=_unique_names)
     if not re.search(r"\\u[dD][89a-fA-F]", content):
