@@ -127,19 +127,24 @@ def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[dic
             yield key | {"prompt": name} | _error(part, level, confidence)
 
 
+def _average(table: pd.DataFrame, confidence: float) -> stats.Estimate:
+    """Return the share over designs, each by its count, with Wilson's interval."""
+    share = float(np.average(table["share"], weights=table["count"]))
+    return stats.wilson(share, int(table["count"].sum()), confidence=confidence)
+
+
 def _error(cell: pd.DataFrame, level: float, confidence: float) -> dict[str, Any]:
+    interval = _average(cell, confidence)
     n = int(cell["count"].sum())
-    share = float(np.average(cell["share"], weights=cell["count"]))
-    interval = stats.wilson(share, n, confidence=confidence)
     return {
-        "estimate": share - level,
+        "estimate": interval.estimate - level,
         "ci_low": interval.ci_low - level,
         "ci_high": interval.ci_high - level,
         "n": n,
         "n_lost": int(cell["repeats"].sum()) - n,
         "null": 0.0,
         "test": "exact binomial",
-        "p_value": float(binomtest(round(share * n), n, level).pvalue),
+        "p_value": float(binomtest(round(interval.estimate * n), n, level).pvalue),
     }
 
 
@@ -268,9 +273,7 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
 
 def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) -> dict[str, Any]:
     """Summarise the designs of a statistic; `side` is 1 where a low share is worse, else -1."""
-    n = int(table["count"].sum())
-    share = float(np.average(table["share"], weights=table["count"]))
-    average = stats.wilson(share, n, confidence=confidence)
+    average = _average(table, confidence)
     hits = table.assign(hits=table["share"] * table["count"])
     keys = ["study", "measure", "n", "scenario"]
     cells = hits.groupby(keys, sort=False)[["hits", "count"]].sum()
@@ -290,8 +293,12 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
     elif verdict in ADEQUATE and side * (level - bound) > 1 - confidence:
         verdict = "undecided"
     where = f"{name_scenario(study, measure, scenario)}, N\xa0=\xa0{units:.0f}"
-    shown: dict[str, Any] = {"share": share, "low": average.ci_low, "high": average.ci_high}
-    shown |= {"verdict": verdict, "n": n}
+    shown: dict[str, Any] = {
+        "share": average.estimate,
+        "low": average.ci_low,
+        "high": average.ci_high,
+    }
+    shown |= {"verdict": verdict, "n": int(table["count"].sum())}
     shown |= {"worst": float(shares[worst]), "worst_low": ends.ci_low, "worst_high": ends.ci_high}
     return shown | {"worst_n": n_worst, "at": where, "bound": bound}
 

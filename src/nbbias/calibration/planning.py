@@ -152,16 +152,16 @@ class Mean(Asking):
         variance = self.sd**2 * (
             self.model_correlation + (1 - self.model_correlation) * self.remaining
         )
-        return _f_power(self, n * (1 - self.excluded), df=1, variance=variance)
+        return _f_power(self, n * (1 - self.excluded), variance=variance)
 
 
-def _f_power(plan: Asking, units: float, *, df: int, variance: float) -> float:
-    """Return the power of the F test of means that repeat in each unit; at `df` 1 F is t²."""
+def _f_power(plan: Asking, units: float, *, variance: float) -> float:
+    """Return the power of the t test of means that repeat in each unit, as that of F = t²."""
     if units < 2:
         return 0.0
-    both = df, df * (units - 1)
+    both = 1, units - 1
     # As statsmodels' `ftest_power_f2`, which is NaN at some numbers where power is almost 1.
-    return float(ncf.sf(f.isf(plan.alpha, *both), *both, df * units * plan.effect**2 / variance))
+    return float(ncf.sf(f.isf(plan.alpha, *both), *both, units * plan.effect**2 / variance))
 
 
 # --- news -------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ class PromptRefusals(Asking):
     def power_at(self, n: int) -> float:
         """Return the power of the t test of an article's change, which is -1, 0 or 1."""
         variance = abs(self.effect) + 2 * self.opposite - self.effect**2
-        return _f_power(self, n, df=1, variance=variance * self.remaining)
+        return _f_power(self, n, variance=variance * self.remaining)
 
 
 # --- CoGS -------------------------------------------------------------------------------------
