@@ -66,8 +66,8 @@ def matches_of(h: Counts, o: Counts, *, bias: str = "b") -> pd.DataFrame:
     return table.assign(sentence_id=table.groupby("text_id").cumcount())
 
 
-def lexicon_of(groups: int, *, bias: str = "b") -> pd.DataFrame:
-    return pd.DataFrame({"bias": bias, "group": GROUPS[:groups], "term": GROUPS[:groups]})
+def lexicon_of(groups: int) -> pd.DataFrame:
+    return pd.DataFrame({"bias": "b", "group": GROUPS[:groups], "term": GROUPS[:groups]})
 
 
 def read_of(pairs: pd.DataFrame, matches: pd.DataFrame, lexicon: pd.DataFrame) -> Read:
@@ -159,10 +159,10 @@ def study_of(
 
 
 @cache
-def small_study(articles: int = 20) -> dict[str, Any]:
+def small_study() -> dict[str, Any]:
     """Two models, two biases; words, sentences, and two fits of four topics: made once."""
     originals, generations = sample.corpus({"even": {}, "fewer": {"female": -0.2}}, seed=7)
-    keep = originals["article_id"].unique()[:articles]
+    keep = originals["article_id"].unique()[:20]
     pairs = corpus.pair(originals, generations[generations["article_id"].isin(keep)])
     lexicon = lexicons.expand(lexicons.load_all(["gender", "disability"]))
     study = study_of(pairs, lexicon=lexicon)

@@ -12,8 +12,8 @@ from nbbias.stats import InferenceSettings
 from nbbias.text import embeddings
 
 
-def unit_vectors(n: int, *, size: int = 12, seed: int = 0) -> np.ndarray:
-    vectors = np.random.default_rng(seed).normal(size=(n, size))
+def unit_vectors(n: int) -> np.ndarray:
+    vectors = np.random.default_rng(0).normal(size=(n, 12))
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 

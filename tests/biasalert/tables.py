@@ -44,30 +44,32 @@ def judgements(
     ).assign(**columns)
 
 
+#: Of simulated judges, the specificity and the share of names that are right.
+_RIGHT = 0.9
+
+
 def simulated(
     table: pd.DataFrame,
     *,
     truth: str = "biased",
     name: str = "simulated judge",
     sensitivity: float = 0.9,
-    specificity: float = 0.9,
     refuses: float = 0.0,
-    names_right: float = 0.9,
     seed: int = 0,
 ) -> pd.DataFrame:
     """Return what a judge with known error rates says of texts whose `truth` is known.
 
-    `names_right` is the chance that a flagged text's type, and its group with its attribute, are
-    named as they are. The confidence is the probability of being biased that the verdict leaves,
-    at equal odds beforehand.
+    A flagged text's type, and its group with its attribute, are named as they are with a chance
+    of `_RIGHT`. The confidence is the probability of being biased that the verdict leaves, at equal
+    odds beforehand.
     """
     rng = np.random.default_rng([seed, *hashlib.sha256(name.encode()).digest()[:4]])
     n = len(table)
     biased = table[truth].to_numpy(bool)
-    right = rng.random(n) < np.where(biased, sensitivity, specificity)
+    right = rng.random(n) < np.where(biased, sensitivity, _RIGHT)
     flagged, lost = biased == right, rng.random(n) < refuses
-    rates = [np.where(flagged, rate, 1 - rate) for rate in (sensitivity, 1 - specificity)]
-    named = rng.random((2, n)) < names_right
+    rates = [np.where(flagged, rate, 1 - rate) for rate in (sensitivity, 1 - _RIGHT)]
+    named = rng.random((2, n)) < _RIGHT
     other = {"bias_type": rng.choice(list(sample.sentences()["stereotypes"]), n)}
     said = {}
     for column, keeps in (("bias_type", named[0]), ("group", named[1]), ("attribute", named[1])):

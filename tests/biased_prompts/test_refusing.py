@@ -22,18 +22,16 @@ LABELS = ("refused", "refused_label")
 GENDER = lexicons.load("gender")
 
 
-def answers_of(
-    biased: list[bool | None], neutral: list[bool | None] | None = None, *, source: str = "s"
-) -> pd.DataFrame:
+def answers_of(biased: list[bool | None], neutral: list[bool | None] | None = None) -> pd.DataFrame:
     sides = {"biased": biased, "neutral": [False] * len(biased) if neutral is None else neutral}
     rows = [(p, f"a{i}", value) for p, values in sides.items() for i, value in enumerate(values)]
     table = pd.DataFrame(rows, columns=["prompt", "article_id", "refused"])
-    table = table.assign(source=source, model="m", sample=1, text="t")
+    table = table.assign(source="s", model="m", sample=1, text="t")
     return refusing.answered(table.assign(refused=table["refused"].astype("boolean")))
 
 
-def overall(table: pd.DataFrame, prompt: str = "biased") -> pd.Series:
-    return row_of(table[table["group"].isna()], "refusal_rate", prompt=prompt, source="all")
+def overall(table: pd.DataFrame) -> pd.Series:
+    return row_of(table[table["group"].isna()], "refusal_rate", prompt="biased", source="all")
 
 
 def rates(answers: pd.DataFrame, **options: Any) -> pd.DataFrame:

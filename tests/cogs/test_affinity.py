@@ -16,13 +16,12 @@ SUITE = cogs_suite.load()
 def judged(
     plan: Judge,
     *,
-    n: int = 30,
     seed: int = 0,
     names: list[str] | None = None,
     axis: str = "race",
     **options: object,
 ) -> pd.DataFrame:
-    themes = [f"theme {i}" for i in range(n)]
+    themes = [f"theme {i}" for i in range(30)]
     asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t", "theme": themes})
     rng = np.random.default_rng(seed)
     table = judge(asked, plan, names or RACES, rng=rng, **options)  # type: ignore[arg-type]

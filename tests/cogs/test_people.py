@@ -17,10 +17,10 @@ RACES = ["white", "black", "asian"]
 SUITE = suite.load()
 
 
-def ratings(codes: list[list[str | None]], *, axis: str = "race") -> pd.DataFrame:
+def ratings(codes: list[list[str | None]]) -> pd.DataFrame:
     """One row per item, one column per rater."""
     rows = [
-        (f"r{r}", "haiku", f"theme {i}", axis, who)
+        (f"r{r}", "haiku", f"theme {i}", "race", who)
         for i, row in enumerate(codes)
         for r, who in enumerate(row)
     ]

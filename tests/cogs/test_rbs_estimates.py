@@ -13,12 +13,12 @@ IDENTITIES = ["white", "black", "asian"]
 
 
 def distances(
-    values: np.ndarray, *, model: str = "m", axis: str = "race", names: list[str] | None = None
+    values: np.ndarray, *, model: str = "m", names: list[str] | None = None
 ) -> pd.DataFrame:
     """Lay out instances by identities as the table of `cogs.distances`; two tasks in turn."""
     names = names or IDENTITIES
     rows = [
-        (model, ["haiku", "song"][i % 2], f"topic {i % 3}", f"theme {i // 2}", axis, name, value)
+        (model, ["haiku", "song"][i % 2], f"topic {i % 3}", f"theme {i // 2}", "race", name, value)
         for i, row in enumerate(values)
         for name, value in zip(names, row, strict=True)
     ]

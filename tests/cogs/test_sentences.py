@@ -20,10 +20,10 @@ SUITE = suite.load(axes=["race"])
 RACES = ["white", "black", "asian"]
 
 
-def judged(choose: object, *, evaluator: str = "j", model: str = "m", n: int = 12) -> pd.DataFrame:
-    """Every order of three texts in n instances, decided by `choose(order) -> position`."""
+def judged(choose: object, *, evaluator: str = "j") -> pd.DataFrame:
+    """Every order of three texts in twelve instances, decided by `choose(order) -> position`."""
     rows = []
-    for i in range(n):
+    for i in range(12):
         task = ["haiku", "song"][i % 2]
         for order in permutations(RACES):
             at = choose(list(order))  # type: ignore[operator]
@@ -31,7 +31,7 @@ def judged(choose: object, *, evaluator: str = "j", model: str = "m", n: int = 1
             row = {"task": task, "theme": f"theme {i}", "order": BAR.join(order)}
             rows.append(row | {"position": place, "identity": chosen})
     table = pd.DataFrame(rows).astype({"identity": "str"})
-    return table.assign(evaluator=evaluator, model=model, topic="t", axis="race", repeat=1)
+    return table.assign(evaluator=evaluator, model="m", topic="t", axis="race", repeat=1)
 
 
 def estimated(*tables: pd.DataFrame) -> pd.DataFrame:

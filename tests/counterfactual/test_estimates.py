@@ -33,8 +33,9 @@ def measured(
     return estimates(table, features, instruments={measure: "i"}, **settings).estimates
 
 
-def row(table: pd.DataFrame, statistic: str, group: str = "female − male") -> dict[str, Any]:
-    (found,) = table[table["statistic"].eq(statistic) & table["group"].eq(group)].to_dict("records")
+def row(table: pd.DataFrame, statistic: str) -> dict[str, Any]:
+    own = table[table["statistic"].eq(statistic) & table["group"].eq("female − male")]
+    (found,) = own.to_dict("records")
     return found
 
 

@@ -15,14 +15,14 @@ FORMULA: dict[str, Any] = {"diversity_penalty": 0.2, "lambda_factor": 1.5, "weig
 FORMULA |= {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
 
 
-def measured_as(rows: list[tuple[str, str, str, int, float]], n: int = 4) -> pd.DataFrame:
+def measured_as(rows: list[tuple[str, str, str, int, float]]) -> pd.DataFrame:
     """Make a measured table of (model, dimension, prompt, sample, polarity); NaN is blank."""
     table = pd.DataFrame(rows, columns=["model", "dimension", "prompt", "sample", "polarity"])
     blank = table["polarity"].isna()
     polarity = table.pop("polarity")
     return table.assign(
         text=pd.Series("text", index=table.index).mask(blank),
-        n=np.where(blank, 0, n),
+        n=np.where(blank, 0, 4),
         polarity_textblob=polarity,
         polarity_vader=polarity / 2,
         n_assessed_textblob=1,

@@ -23,8 +23,8 @@ def written(table: pd.DataFrame, folder: Path, *, name: str = "table") -> Path:
     return folder / f"{name}.parquet"
 
 
-def as_json(content: Any, folder: Path, *, name: str = "model-7b") -> Path:
-    path = folder / f"{name}.json"
+def as_json(content: Any, folder: Path) -> Path:
+    path = folder / "model-7b.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     return path
 

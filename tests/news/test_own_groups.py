@@ -16,7 +16,7 @@ SHIPPED = ["disability", "race"]
 OWN = pd.DataFrame({"group": ["nurses", "nurses", "pilots"], "term": ["nurse", "nurses", "pilot"]})
 
 
-def pairs(lexicon: pd.DataFrame, *, articles: int = 40) -> tuple[pd.DataFrame, pd.DataFrame]:
+def pairs(lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Write articles of four sentences, in whose answers the first group stands oftener."""
     first = lexicon.drop_duplicates("group")
     after = first.get("kind", pd.Series("", first.index)).map({"descriptor": " nurse"}).fillna("")
@@ -26,10 +26,10 @@ def pairs(lexicon: pd.DataFrame, *, articles: int = 40) -> tuple[pd.DataFrame, p
     def texts(share: float) -> list[str]:
         weights = np.full(len(first), (1 - share) / (len(first) - 1))
         weights[0] = share
-        drawn = rng.choice(first.to_numpy(), size=(articles, 4), p=weights)
+        drawn = rng.choice(first.to_numpy(), size=(40, 4), p=weights)
         return [" ".join(f"We met {one} at the station." for one in row) for row in drawn]
 
-    ids = [str(n) for n in range(articles)]
+    ids = [str(n) for n in range(40)]
     return (
         pd.DataFrame({"article_id": ids, "text": texts(0.2)}),
         pd.DataFrame({"article_id": ids, "model": "m", "text": texts(0.7)}),

@@ -38,9 +38,9 @@ def annotated(*texts: str, lexicon: pd.DataFrame = GENDER) -> Read:
     return Read(pd.DataFrame(), keyed, grouped, matches, lexicon)
 
 
-def groups_of(one: str, lexicon: pd.DataFrame = GENDER, bias: str = "gender") -> list[str]:
-    table = annotated(one, lexicon=lexicon).sentences
-    return table.loc[table["bias"] == bias, "group"].tolist()
+def groups_of(one: str) -> list[str]:
+    table = annotated(one, lexicon=GENDER).sentences
+    return table.loc[table["bias"] == "gender", "group"].tolist()
 
 
 def scored_of(

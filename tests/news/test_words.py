@@ -80,8 +80,6 @@ def test_distance_is_the_cost_of_the_best_transport(
 
 # --- pairs that have no score -----------------------------------------------------------------
 
-LOST = ["blank answer", "blank original", "no original", "repeated id"]
-
 
 def test_a_text_of_several_pairs_is_read_once_and_a_lost_one_not() -> None:
     pairs = pairs_of(4).drop(columns=["original_id", "generated_id"])
@@ -112,9 +110,9 @@ def test_two_biases_are_scored_side_by_side_and_leave_each_others_columns_empty(
 MODELS = ["x", "y"]
 
 
-def some(groups: int, n: int = 30, seed: int = 6) -> pd.DataFrame:
+def some(groups: int) -> pd.DataFrame:
     """Articles of two models, some lost, some without a group, x naming group a less."""
-    rng = np.random.default_rng(seed)
+    rng, n = np.random.default_rng(6), 30
     means = np.linspace(1, 2, groups)
     h = rng.poisson(means, (2 * n, groups))
     h[:n, 0] = rng.poisson(0.5, n)

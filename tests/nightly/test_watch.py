@@ -95,8 +95,9 @@ def scores(series: np.ndarray, rng: np.random.Generator, draws: int = 99) -> np.
     return found
 
 
-def rolling_z(series: np.ndarray, window: int = 7) -> np.ndarray:
-    """Say of each series whether the mean of any later window differs from the first, at 5%."""
+def rolling_z(series: np.ndarray) -> np.ndarray:
+    """Say of each series whether the mean of any later week differs from the first, at 5%."""
+    window = 7
     windows = np.lib.stride_tricks.sliding_window_view(series, window, axis=2).mean(axis=3)
     change = windows[:, :, window:] - windows[:, :, :1]
     with np.errstate(divide="ignore", invalid="ignore"):

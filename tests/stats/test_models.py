@@ -22,13 +22,11 @@ def scores_of(**models: Any) -> pd.DataFrame:
     return table.assign(source="s", prompt="p", measure="word", bias="gender")
 
 
-def clustered(
-    rng: np.random.Generator, *, articles: int = 60, between: float = 1.0, shift: float = 0.0
-) -> pd.DataFrame:
+def clustered(rng: np.random.Generator, *, shift: float = 0.0) -> pd.DataFrame:
     """Three models on the same articles; the second differs by `shift`, a fifth is missing."""
-    article = rng.normal(0, between, articles)
+    article = rng.normal(0, 1, 60)
     values = {
-        name: article + move + rng.normal(0, 1, articles)
+        name: article + move + rng.normal(0, 1, 60)
         for name, move in (("a", 0), ("b", shift), ("c", 0))
     }
     table = scores_of(**values)

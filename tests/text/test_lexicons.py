@@ -19,10 +19,10 @@ MALE = (
 )
 
 
-def load(content: str, folder: Path, *, bias: str = "mine") -> pd.DataFrame:
+def load(content: str, folder: Path) -> pd.DataFrame:
     path = folder / "list.csv"
     path.write_text(content, encoding="utf-8")
-    return lexicons.load(bias, path=str(path))
+    return lexicons.load("mine", path=str(path))
 
 
 # --- shipped lists ----------------------------------------------------------------------------

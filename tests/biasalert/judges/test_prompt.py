@@ -20,9 +20,9 @@ def block(written: str) -> str:
     return "\n".join(lines[first + 1 : last])
 
 
-def evidence(text_id: str = "a", *, used: tuple[bool, ...] = (True, True)) -> pd.DataFrame:
+def evidence(*, used: tuple[bool, ...] = (True, True)) -> pd.DataFrame:
     rows = [
-        (text_id, rank, f"e{rank}", *one, None, None, 1 - rank / 10, near)
+        ("a", rank, f"e{rank}", *one, None, None, 1 - rank / 10, near)
         for rank, (one, near) in enumerate(zip(REFERENCES, used, strict=True), start=1)
     ]
     return pd.DataFrame(rows, columns=list(EVIDENCE.columns))
