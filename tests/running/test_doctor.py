@@ -72,3 +72,10 @@ def test_the_command_exits_with_0_and_refuses_what_is_no_table(
     (here / "bad.eval").write_bytes(b"PK\3\4")
     with pytest.raises(DataError, match="damaged"):
         doctor.examine(["bad.eval"])
+
+
+def test_answers_without_text_are_not_offered_to_the_detector() -> None:
+    failed = write("failed.csv", prompt=["Who?", "Why?"], model=["m", "m"], text=["", " "])
+    lines = "\n".join(doctor.examine([failed]))
+    assert "  nothing" in lines and "nbbias detect" not in lines
+    assert "failed.csv: none of its 2 texts can be classified" in lines

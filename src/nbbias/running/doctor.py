@@ -77,9 +77,15 @@ def examine(files: Sequence[str]) -> list[str]:
             commands.append(_command(stem, trial))
             ready += _ready(stem, trial)
     for file in files:
-        if (rows := tables.attempt([], texts.read_texts, file)) is not None:
+        rows = tables.attempt([], texts.read_texts, file)
+        n = 0 if rows is None else (~tables.is_blank(rows["text"])).sum()
+        if n:
             commands.append(f"nbbias detect {shlex.quote(file)}")
-            ready += _entry("detect", f"{commands[-1]}: {len(rows):,} texts")
+            ready += _entry("detect", f"{commands[-1]}: {n:,} texts")
+        elif rows is not None:
+            missing += _entry(
+                "detect", f"{file}: none of its {len(rows):,} texts can be classified"
+            )
     supported = ["", "These files support:", *(ready or ["  nothing"])]
     missing = ["", "Missing for more:", *missing] if missing else []
     assumed = [
