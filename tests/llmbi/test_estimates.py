@@ -11,34 +11,17 @@ import scipy.stats
 from nbbias.llmbi import estimates, scoring
 from tests.build import row_of
 
-FORMULA: dict[str, Any] = {"diversity_penalty": 0.2, "lambda_factor": 1.5, "weights": {}}
-FORMULA |= {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
-
-
-def measured_as(rows: list[tuple[str, str, str, int, float]]) -> pd.DataFrame:
-    """Make a measured table of (model, dimension, prompt, sample, polarity); NaN is blank."""
-    table = pd.DataFrame(rows, columns=["model", "dimension", "prompt", "sample", "polarity"])
-    blank = table["polarity"].isna()
-    polarity = table.pop("polarity")
-    return table.assign(
-        text=pd.Series("text", index=table.index).mask(blank),
-        n=np.where(blank, 0, 4),
-        polarity_textblob=polarity,
-        polarity_vader=polarity / 2,
-        n_assessed_textblob=1,
-        n_assessed_vader=1,
-    )
-
 
 def one_model(*polarities: list[float], model: str = "m") -> pd.DataFrame:
-    """One dimension a list, one prompt a value, each answered once."""
-    return measured_as(
-        [
-            (model, f"d{i}", f"d{i} p{j}", 1, value)
-            for i, values in enumerate(polarities)
-            for j, value in enumerate(values)
-        ]
-    )
+    """What `scoring.measure` gives: one dimension a list, one prompt a value; NaN is blank."""
+    rows = [
+        (f"d{i}", f"d{i} p{j}", value)
+        for i, values in enumerate(polarities)
+        for j, value in enumerate(values)
+    ]
+    table = pd.DataFrame(rows, columns=["dimension", "prompt", "polarity_textblob"])
+    n = table["polarity_textblob"].notna() * 4
+    return table.assign(model=model, sample=1, n=n)
 
 
 #: Neutral windows of four words.
@@ -49,16 +32,11 @@ def estimated(
     measured: pd.DataFrame,
     reference: pd.DataFrame = REFERENCE,
     *,
-    aggregation: str = "mean",
+    how: str = "mean",
     **formula: Any,
 ) -> pd.DataFrame:
-    formula = FORMULA | formula
-    return estimates.estimates(
-        scoring.score_answers(measured, **formula),
-        reference,
-        formula=formula,
-        aggregation=aggregation,
-    ).estimates
+    scores = scoring.score_answers(measured, **formula)
+    return estimates.estimates(scores, reference, formula=formula, aggregation=how).estimates
 
 
 def rows_of(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
@@ -78,22 +56,16 @@ THREE_SCORES = {"d0": [0.45, 0.95], "d1": [1.2, 0.7], "d2": [0.2, 1.7]}
 def test_the_index_is_the_formula_over_the_dimensions_means(
     aggregation: str, weights: dict[str, float]
 ) -> None:
-    table = estimated(THREE, aggregation=aggregation, weights=weights)
+    table = estimated(THREE, how=aggregation, weights=weights)
     # Mean |polarity| of the three dimensions: .2, .3, .3; S is their mean.
-    formula = scoring.llmbi(
-        [0.2, 0.3, 0.3],
-        0.2,
-        0.8 / 3,
-        [weights.get(d, 1.0) for d in ("d0", "d1", "d2")],
-        1.5,
-        aggregation=aggregation,
-    )
+    sizes, factors = [0.2, 0.3, 0.3], [weights.get(d, 1.0) for d in ("d0", "d1", "d2")]
+    formula = scoring.llmbi(sizes, 0.2, 0.8 / 3, factors, 1.5, aggregation=aggregation)
     assert row_of(table, "index")["estimate"] == pytest.approx(formula)
 
 
 def test_repeats_are_averaged_before_prompts_are() -> None:
-    rows = [("m", "d", "p", i, 0.0) for i in range(9)] + [("m", "d", "q", 1, 0.4)]
-    table = estimated(measured_as(rows))
+    measured = one_model([0.0] * 9 + [0.4])
+    table = estimated(measured.assign(prompt=["p"] * 9 + ["q"], sample=range(10)))
     assert row_of(table, "index")["estimate"] == pytest.approx((0.2 + 1.2) / 2)
     assert row_of(table, "index")["n"] == 2
 
@@ -131,13 +103,17 @@ def test_nothing_but_blank_answers_gives_reasons_in_every_row() -> None:
 # --- dimensions -------------------------------------------------------------------------------
 
 
-def test_dimension_means_and_their_intervals_by_hand() -> None:
+def test_dimension_means_are_tested_with_the_variance_of_prompts_and_of_prose() -> None:
     table = rows_of(estimated(THREE), "dimension_mean")
     assert table["estimate"].tolist() == pytest.approx([0.7, 0.95, 0.95])
     pooled = np.mean([np.var(v, ddof=1) for v in THREE_SCORES.values()])
-    of_prose = 2.5 * REFERENCE["polarity_textblob"].abs()
-    half = scipy.stats.t.ppf(0.975, 3) * np.sqrt(pooled / 2 + of_prose.sem() ** 2)
+    of_prose = 0.2 + 2.5 * REFERENCE["polarity_textblob"].abs()
+    error = np.sqrt(pooled / 2 + of_prose.sem() ** 2)
+    half = scipy.stats.t.ppf(0.975, 3) * error
     assert (table["ci_high"] - table["estimate"]).tolist() == pytest.approx([half] * 3)
+    value = (0.95 - of_prose.mean()) / error
+    assert table["statistic_value"][1] == pytest.approx(value)
+    assert table["p_value"][1] == pytest.approx(2 * scipy.stats.t.sf(value, 3))
 
 
 def test_p_values_are_corrected_by_holm_over_models_and_within_a_model() -> None:
@@ -169,9 +145,8 @@ ONE, OTHER = [[0.1, 0.3], [-0.4, 0.2]], [[0.0, 0.5], [0.2, -0.1]]
 
 
 def models(**polarities: list[list[float]]) -> pd.DataFrame:
-    return pd.concat(
-        [one_model(*values, model=model) for model, values in polarities.items()], ignore_index=True
-    )
+    parts = [one_model(*values, model=model) for model, values in polarities.items()]
+    return pd.concat(parts, ignore_index=True)
 
 
 def test_two_models_are_compared_by_a_paired_t_test() -> None:
@@ -186,8 +161,7 @@ def test_two_models_are_compared_by_a_paired_t_test() -> None:
 
 
 def test_answers_that_score_alike_have_neither_interval_nor_test() -> None:
-    both = pd.concat([one_model([0.3, 0.3], model=name) for name in "ab"], ignore_index=True)
-    table = estimated(both)
+    table = estimated(models(a=[[0.3, 0.3]], b=[[0.3, 0.3]]))
     rows = table[table["statistic"].isin(["index", "difference"])]
     assert len(rows) == 3 and rows["estimate"].notna().all()
     assert rows[["ci_low", "ci_high", "p_value", "p_adjusted"]].isna().all(axis=None)
@@ -212,18 +186,13 @@ def test_models_without_a_common_prompt_are_not_compared() -> None:
 # --- neutral prose ----------------------------------------------------------------------------
 
 
-def test_the_null_is_what_the_formula_gives_to_neutral_windows() -> None:
-    row = row_of(estimated(THREE), "index")
-    by_hand = np.mean([0.2 + 2.5 * abs(p) for p in REFERENCE["polarity_textblob"]])
+@pytest.mark.parametrize(("how", "weight"), [("mean", 1), ("sum", 3)])
+def test_the_null_is_what_the_formula_gives_to_neutral_windows(how: str, weight: int) -> None:
+    row = row_of(estimated(THREE, how=how), "index")
+    by_hand = 0.2 + (weight + 1.5) * REFERENCE["polarity_textblob"].abs().mean()
     assert row["null"] == pytest.approx(by_hand)
     assert row["excess"] == pytest.approx(row["estimate"] - by_hand)
     assert row["null_low"] < by_hand < row["null_high"]
-
-
-def test_the_null_of_the_summed_index_sums_too() -> None:
-    row = row_of(estimated(THREE, aggregation="sum"), "index")
-    by_hand = np.mean([0.2 + (3 + 1.5) * abs(p) for p in REFERENCE["polarity_textblob"]])
-    assert row["null"] == pytest.approx(by_hand)
 
 
 def test_answers_longer_than_the_prose_have_an_estimate_but_no_chance_level() -> None:
@@ -232,15 +201,6 @@ def test_answers_longer_than_the_prose_have_an_estimate_but_no_chance_level() ->
     assert row["estimate"] == pytest.approx(np.mean(list(THREE_SCORES.values())))
     assert np.isnan([row["null"], row["null_low"], row["p_value"]]).all()
     assert row["reason"] == "the neutral prose is shorter than the answers"
-
-
-def test_a_dimension_is_tested_with_the_variance_of_prompts_and_of_prose() -> None:
-    row = rows_of(estimated(THREE), "dimension_mean").iloc[1]
-    of_prose = 0.2 + 2.5 * REFERENCE["polarity_textblob"].abs()
-    pooled = np.mean([np.var(v, ddof=1) for v in THREE_SCORES.values()])
-    value = (0.95 - of_prose.mean()) / np.sqrt(pooled / 2 + of_prose.var() / 4)
-    assert row["statistic_value"] == pytest.approx(value)
-    assert row["p_value"] == pytest.approx(2 * scipy.stats.t.sf(value, 3))
 
 
 @pytest.mark.parametrize("statistic", ["index", "dimension_mean"])
@@ -266,9 +226,8 @@ def test_prose_of_one_text_gives_a_mean_and_no_test() -> None:
 
 def test_recorded_gpt4_answers_give_the_printed_scores_of_every_prompt(data_folder: Path) -> None:
     path = data_folder / "llmbi" / "gpt4_responses.json"
-    scores = scoring.score_answers(
-        scoring.measure(scoring.read_answers(path), scorers=["textblob"])
-    )
+    measured = scoring.measure(scoring.read_answers(path), scorers=["textblob"])
+    scores = scoring.score_answers(measured)
     recorded = pd.read_json(path)["llmbi_score"]
     assert scores["score"].tolist() == pytest.approx(recorded.tolist(), abs=1e-12, rel=0)
     beside = estimates.compare_with_published(scores)

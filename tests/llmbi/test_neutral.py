@@ -36,16 +36,15 @@ def test_the_reference_holds_every_window_of_every_length_once() -> None:
     assert table["passage"].tolist()[:4] == [0, 0, 1, 1]
 
 
-def pools(texts: list[str | None], **formula: Any) -> tuple[pd.DataFrame, list[np.ndarray]]:
+def pools(*texts: str | None, **formula: Any) -> list[np.ndarray]:
     measured = scoring.measure(answers(*texts), scorers=["textblob"])
     reference = scoring.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
     table = scoring.score_answers(measured, **formula)
-    found = scoring.neutral_pools(table, reference, **formula)
-    return table, [pool.to_numpy() for pool in found]
+    return [pool.to_numpy() for pool in scoring.neutral_pools(table, reference, **formula)]
 
 
 def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length(tmp_path: Path) -> None:
-    _, (pool, other) = pools(["four words are here", "three words here"])
+    pool, other = pools("four words are here", "three words here")
     assert pool == pytest.approx([0.2 + 2.5 * abs(polarity) for polarity in polarities(4)])
     assert len(other) == 4
     path = write(tmp_path, [{"text": text} for text in PROSE])
@@ -58,14 +57,13 @@ def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length(tmp_p
 @pytest.mark.parametrize("weight", [0.0, 2.0, 18.0])
 def test_a_pool_carries_its_dimensions_weight(weight: float) -> None:
     formula = {"diversity_penalty": 0.1, "lambda_factor": 0.5, "weights": {"D": weight}}
-    _, (pool,) = pools(["four words are here"], **formula)
+    (pool,) = pools("four words are here", **formula)
     expected = [0.1 + (weight + 0.5) * abs(polarity) for polarity in polarities(4)]
     assert pool == pytest.approx(expected)
 
 
 def test_a_blank_answer_and_one_longer_than_the_prose_have_no_pool() -> None:
-    _, found = pools(["word " * 13, None, "one word"])
-    assert [len(pool) for pool in found] == [0, 0, 6]
+    assert [len(pool) for pool in pools("word " * 13, None, "one word")] == [0, 0, 6]
 
 
 passages = st.lists(st.text(alphabet="ab \n\t", max_size=30), max_size=6)

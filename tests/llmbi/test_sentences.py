@@ -84,10 +84,8 @@ def test_a_second_scorer_that_decides_otherwise_is_said() -> None:
     said = "by VADER (another scale), \\<b\\> scored higher than reference prose (+0.46; "
     assert said in lead.plain[-1]
     agreeing = results._replace(second_scorer=second.assign(p_adjusted=[0.3, 0.001]))
-    assert (
-        page.lead(declared, texts=Texts("own", ""), results=agreeing).plain
-        == led(APART, PLAIN, WARM).plain
-    )
+    lead = page.lead(declared, texts=Texts("own", ""), results=agreeing)
+    assert lead.plain == led(APART, PLAIN, WARM).plain
 
 
 def test_the_example_is_of_answers_that_score_as_the_models_do() -> None:
