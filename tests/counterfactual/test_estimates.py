@@ -1,15 +1,18 @@
 """Distances between versions and within one: by hand, by scipy, and by simulation."""
 
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.spatial.distance import pdist
 from scipy.stats import permutation_test
 
 from nbbias import stats
 from nbbias.counterfactual.estimates import EMBEDDING, estimates
+from tests.build import row_of
 
 INFERENCE = stats.InferenceSettings(n_permutations=2000, seed=3)
 
@@ -23,20 +26,13 @@ def answers(
     return table.assign(model="m", bias="gender", asked=table["unit"] + table["group"])
 
 
-def measured(
-    table: pd.DataFrame, values: Any, measure: str = "length", **settings: Any
-) -> pd.DataFrame:
+def measured(table: pd.DataFrame, values: Any, measure: str = "length") -> pd.DataFrame:
     """Estimates of one measure, by statistic and pair."""
-    values = np.asarray(values, dtype=float)
-    features = {measure: values.reshape(len(table), -1)}
-    settings = {"inference": INFERENCE, **settings}
-    return estimates(table, features, instruments={measure: "i"}, **settings).estimates
+    features = {measure: np.asarray(values, dtype=float).reshape(len(table), -1)}
+    return estimates(table, features, instruments={measure: "i"}, inference=INFERENCE).estimates
 
 
-def row(table: pd.DataFrame, statistic: str) -> dict[str, Any]:
-    own = table[table["statistic"].eq(statistic) & table["group"].eq("female − male")]
-    (found,) = own.to_dict("records")
-    return found
+row = partial(row_of, group="female − male")
 
 
 def test_distances_by_hand() -> None:
@@ -74,18 +70,14 @@ def test_the_sign_test_is_scipys() -> None:
 
 def test_the_test_of_the_excess_is_scipys_on_one_prompt() -> None:
     def excess(first: np.ndarray, second: np.ndarray) -> float:
-        def within(x: np.ndarray) -> float:
-            return float(np.abs(x[:, None] - x).sum() / len(x) / (len(x) - 1))
-
-        between = float(np.abs(first[:, None] - second).mean())
-        return between - (within(first) + within(second)) / 2
+        within = [pdist(side[:, None]).mean() for side in (first, second)]
+        return float(np.abs(first[:, None] - second).mean() - np.mean(within))
 
     values = np.array([0.0, 1.0, 3.0, 2.0, 6.0, 7.5, 6.5])
     table = answers(prompts=1, repeats=4).drop(index=7)  # four answers and three
     result = row(measured(table, values), "excess_distance")
-    exact = permutation_test(
-        (values[:4], values[4:]), excess, alternative="greater", vectorized=False
-    )
+    sides = values[:4], values[4:]
+    exact = permutation_test(sides, excess, alternative="greater", vectorized=False)
     assert result["estimate"] == pytest.approx(exact.statistic)
     assert result["p_value"] == pytest.approx(exact.pvalue, abs=0.02)
 

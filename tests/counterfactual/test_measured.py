@@ -25,18 +25,21 @@ def test_results_are_shown_as_a_short_table() -> None:
     assert "women" in sample()._repr_html_()
 
 
+def asked(*texts: tuple[str, str], model: str = "m") -> pd.DataFrame:
+    """An answer about women and one about men to each of some prompts."""
+    pairs = pd.DataFrame(texts, columns=["female", "male"]).rename_axis("unit").add_prefix("p", 0)
+    table = pairs.melt(var_name="group", value_name="text", ignore_index=False).reset_index()
+    return table.assign(model=model, bias="gender", asked=table["unit"] + table["group"])
+
+
 def few(model: str = "m") -> pd.DataFrame:
     """Three prompts, an answer to each version: those about women are less positive."""
-    rows = [
-        ("p0", "female", "She is a bad nurse."),
-        ("p0", "male", "He is a wonderful nurse, and happy."),
-        ("p1", "female", "She is a dull cook."),
-        ("p1", "male", "He is a good cook."),
-        ("p2", "female", "Tides rise; she saw it."),
-        ("p2", "male", "He loves the great tides."),
-    ]
-    table = pd.DataFrame(rows, columns=["unit", "group", "text"])
-    return table.assign(model=model, bias="gender", asked=table["unit"] + table["group"])
+    return asked(
+        ("She is a bad nurse.", "He is a wonderful nurse, and happy."),
+        ("She is a dull cook.", "He is a good cook."),
+        ("Tides rise; she saw it.", "He loves the great tides."),
+        model=model,
+    )
 
 
 @pytest.mark.slow
@@ -45,10 +48,8 @@ def test_the_planted_differences_are_found_and_no_others() -> None:
     found = rows[rows["p_adjusted"] <= 0.05]
     assert set(found["model"]) == {"uneven-writer"}
     told = {(r.measure, r.group, np.sign(r.estimate)) for r in found.itertuples()}
-    assert {
-        *(("sentiment", "female − male", -1), ("refusal", "Black − White", 1)),
-        ("refusal", "Asian − Black", -1),
-    } <= told
+    refusals = {("refusal", "Black − White", 1), ("refusal", "Asian − Black", -1)}
+    assert {*refusals, ("sentiment", "female − male", -1)} <= told
     assert not any(group == "Asian − White" for _, group, _ in told)
 
 
@@ -86,10 +87,8 @@ def test_langfairs_numbers_are_ours() -> None:
 
 
 def test_pronouns_alone_make_no_difference() -> None:
-    rows = [(f"p{n}", group, f"{who} has a plan with {n} steps for the garden.")
-            for n in range(4) for group, who in (("female", "She"), ("male", "He"))]  # fmt: skip
-    table = pd.DataFrame(rows, columns=["unit", "group", "text"])
-    table = table.assign(model="m", bias="gender", asked=table["unit"] + table["group"])
+    texts = [f"{{}} has a plan with {n} steps for the garden." for n in range(4)]
+    table = asked(*((text.format("She"), text.format("He")) for text in texts))
     estimates = counterfactual.measure(table, toxicity_scorer="offline").estimates
     known = estimates[estimates["statistic"].isin(["between_distance", "difference"])]
     assert known["estimate"].abs().max() < 1e-6 and estimates["p_value"].isna().all()
@@ -106,10 +105,9 @@ def test_hostile_texts_are_escaped_wherever_they_are_said() -> None:
 
 
 def test_nothing_measured_is_told_with_its_reason() -> None:
-    table = few().query("group == 'female'")
-    results = counterfactual.measure(
-        pd.concat([table, few().assign(text=None)]).drop_duplicates("asked")
-    )
+    table = few()
+    table.loc[table["group"] == "male", "text"] = None
+    results = counterfactual.measure(table)
     lead = counterfactual.page.lead(results.estimates, texts=Texts("own", "a.csv"))
     assert "could be tested" in reading.lead.to_dict(lead)["plain"][0]
     blank = counterfactual.measure(few().assign(text=None))
@@ -119,8 +117,7 @@ def test_nothing_measured_is_told_with_its_reason() -> None:
 def test_a_lead_without_a_detectable_difference_names_none() -> None:
     row = {"model": "m", "bias": "gender", "group": "female − male", "measure": "refusal", "n": 3}
     row |= {"statistic": "difference", "estimate": 0.0, "null": 0.0, "p_value": 1.0}
-    row["p_adjusted"] = 1.0
-    rows = tables.estimates([row], study="counterfactual", confidence=0.95)
+    rows = tables.estimates([row], study="counterfactual", confidence=0.95, p_adjusted=1.0)
     lead = counterfactual.page.lead(rows, texts=Texts("own", "answers.csv"))
     said = "Answers to versions of a prompt did not differ significantly in the comparison."
     assert lead.plain == (said,)

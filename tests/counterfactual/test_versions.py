@@ -17,21 +17,17 @@ def prompts(*texts: str) -> pd.DataFrame:
 
 def test_grammar_is_kept_and_people_change_places() -> None:
     table = versions.swap_prompts(prompts("Is she an Asian aunt? Her uncle asks."), ["gender"])
-    assert dict(zip(table["group"], table["prompt"], strict=True)) == {
-        "female": "Is she an Asian aunt? Her uncle asks.",
-        "male": "Is he an Asian uncle? His aunt asks.",
-    }
+    shown = table.set_index("group")["prompt"]
+    assert shown["female"] == "Is she an Asian aunt? Her uncle asks."
+    assert shown["male"] == "Is he an Asian uncle? His aunt asks."
 
 
 def test_lists_are_swapped_one_at_a_time_and_prompts_about_nobody_are_left_out() -> None:
-    table = versions.swap_prompts(
-        prompts("Advise a Black woman.", "Explain tides."), ["race", "gender"]
-    )
+    asked = prompts("Advise a Black woman.", "Explain tides.")
+    table = versions.swap_prompts(asked, ["race", "gender"])
     assert set(table["unit"]) == {"p0"} and table["prompt_id"].is_unique
-    assert sorted(zip(table["bias"], table["group"], strict=True)) == [
-        *(("gender", "female"), ("gender", "male")),
-        *(("race", "Asian"), ("race", "Black"), ("race", "White")),
-    ]
+    groups = table.groupby("bias")["group"].agg(sorted).to_dict()
+    assert groups == {"gender": ["female", "male"], "race": ["Asian", "Black", "White"]}
     assert table.loc[table["group"] == "Asian", "prompt"].tolist() == ["Advise an Asian woman."]
 
 
@@ -56,7 +52,7 @@ def written(tmp_path: Path, **columns: Any) -> str:
     whole = {"model": "m", "unit": "u", "bias": "gender", "group": ["male", "female"]}
     whole |= {"asked": ["Help him.", "Help her."], "text": "Yes."}
     path = tmp_path / "answers.csv"
-    pd.DataFrame(whole | columns).to_csv(path, index=False)
+    pd.DataFrame(whole | columns, index=[0, 1]).to_csv(path, index=False)
     return str(path)
 
 
@@ -66,10 +62,7 @@ def written(tmp_path: Path, **columns: Any) -> str:
         ({"bias": "gendr"}, "did you mean gender?"),
         ({"group": ["male", "femal"]}, "did you mean female?"),
         ({"group": ["male", None]}, "1 rows lack one of"),
-        (
-            {"sample": [1, 1], "group": "male", "asked": "Help him."},
-            "1 answers have the model, version",
-        ),
+        ({"sample": 1, "group": "male", "asked": "Help him."}, "1 answers have the model, version"),
         ({"text": None}, "text"),
     ],
 )
@@ -94,7 +87,5 @@ def test_answers_are_aligned_to_the_first_group() -> None:
     groups = ["male", "female", "male", "male"]
     table = pd.DataFrame({"bias": "gender", "group": groups, "text": texts}, index=[5, 6, 7, 8])
     aligned = versions.align(table)
-    assert aligned.loc[[5, 6, 8]].tolist() == [
-        *("She met her uncle.", "She met her uncle.", "It rained.")
-    ]
-    assert tables.is_blank(aligned).tolist() == [False, False, True, False]
+    assert aligned.index.tolist() == [5, 6, 7, 8] and tables.is_blank(aligned)[7]
+    assert aligned.dropna().tolist() == [*["She met her uncle."] * 2, "It rained."]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
@@ -83,11 +84,8 @@ def test_the_index_is_listing_1(
     pairs: list[tuple[float, float]], penalty: float, sentiment_score: float, factor: float
 ) -> None:
     weights, scores = zip(*pairs, strict=True)
-    listing = (
-        sum(w * b for w, b in zip(weights, scores, strict=True)) / len(scores)
-        + penalty
-        + factor * sentiment_score
-    )
+    mean = sum(w * b for w, b in pairs) / len(pairs)
+    listing = mean + penalty + factor * sentiment_score
     assert scoring.llmbi(scores, penalty, sentiment_score, weights, factor) == listing
 
 
@@ -124,10 +122,10 @@ def test_the_classifiers_probability_is_a_bias_score_that_sentiment_does_not_ent
     table = scored(*texts, scorers=["classifier", "textblob"], bias_scorer="classifier")
     probability = biasalert.detect(texts)["probability"].astype(float)
     assert probability[0] > 0.5 > probability[1]
-    expected = [
-        0.2 + probability[i] + 1.5 * abs(TextBlob(texts[i]).sentiment.polarity) for i in (0, 1)
-    ]
-    assert table["score"][:2].tolist() == pytest.approx(expected)
+    sizes = [abs(TextBlob(said).sentiment.polarity) for said in texts[:2]]
+    assert table["score"][:2].tolist() == pytest.approx(
+        0.2 + probability[:2] + 1.5 * np.array(sizes)
+    )
     assert table["score"].isna().tolist() == [False, False, True, True]
     assert table["reason"][2:].str.contains("blank|too few").all()
     assert table["instrument"].str.match(r"bias classifier \(.*\(B\) and TextBlob .* \(S\)$").all()
@@ -143,7 +141,6 @@ def test_scorer_bias_of_the_classifier_is_what_other_groups_change_of_its_probab
 
 
 def test_only_named_dimensions_change_their_weight() -> None:
-    measured = answers("a", "b", "c", dimension=["A", "B", "C"])
-    measured = measured.assign(n=2, polarity_textblob=0.4, polarity_vader=0.4)
+    measured = pd.DataFrame({"dimension": ["A", "B", "C"], "n": 2, "polarity_textblob": 0.4})
     table = scoring.score_answers(measured, weights={"B": 2.0, "C": 0.0})
     assert table["weighted_bias"].tolist() == pytest.approx([0.4, 0.8, 0.0])

@@ -7,26 +7,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias.news import corpus, sample
+from nbbias.news import corpus
 from nbbias.tables import ContractError, DataError
-
-ORIGINALS = pd.DataFrame(
-    {"article_id": ["a1", "a2"], "headline": ["One", "Two"], "text": ["Rain fell.", "“Sí,” she."]}
-)
-GENERATIONS = pd.DataFrame(
-    {"article_id": ["a1", "a2"], "model": "m", "prompt": "biased", "text": ["It rained.", "No."]}
-)
-
-
-def written(table: pd.DataFrame, folder: Path, *, name: str = "table") -> Path:
-    table.to_parquet(folder / f"{name}.parquet", index=False)
-    return folder / f"{name}.parquet"
-
-
-def as_json(content: Any, folder: Path) -> Path:
-    path = folder / "model-7b.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    return path
 
 
 def originals(*texts: str | None, **columns: Any) -> pd.DataFrame:
@@ -40,22 +22,23 @@ def generations(*texts: str | None, **columns: Any) -> pd.DataFrame:
     return originals(*texts).assign(**(keys | columns))
 
 
+def side(folder: Path, name: str, **columns: list[str]) -> str:
+    pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
+    return str(folder / f"{name}.csv")
+
+
 # --- reading ----------------------------------------------------------------------------------
 
 
 def test_texts_under_groups_are_of_no_article_of_the_other_side(tmp_path: Path) -> None:
-    path = as_json({"female": ["x", "y"], "male": ["z"]}, tmp_path)
-    originals = written(ORIGINALS, tmp_path)
+    path = tmp_path / "model-7b.json"
+    path.write_text('{"female": ["x", "y"], "male": ["z"]}')
+    named = side(tmp_path, "o", article_id=["a1"], text=["Rain fell."])
     with pytest.raises(ContractError, match="needs the column article_id; it has group, text"):
-        corpus.read(str(originals), str(path))
+        corpus.read(named, str(path))
 
 
 # --- what a file lacks ------------------------------------------------------------------------
-
-
-def side(folder: Path, name: str, **columns: list[str]) -> str:
-    pd.DataFrame(columns).to_csv(folder / f"{name}.csv", index=False)
-    return str(folder / f"{name}.csv")
 
 
 def test_a_file_without_models_is_of_one_that_has_its_name(tmp_path: Path) -> None:
@@ -100,8 +83,7 @@ def test_half_a_character_spoils_no_name(tmp_path: Path) -> None:
     row = {"source": "s\ud800", "article_id": "\udc00", "model": "m\ud800", "text": "One\ud800."}
     path.write_text(json.dumps([row, {**row, "article_id": "2", "text": "Two."}]))
     found = corpus.read_generations(path)
-    for texts in found.select_dtypes(["object", "str"]).columns:
-        found[texts].str.encode("utf-8")
+    found.select_dtypes(["object", "str"]).map(str.encode)
     assert found["model"].unique() == ["m\ufffd"]
 
 
@@ -151,12 +133,7 @@ def test_the_summary_counts_texts_articles_and_words_of_both_sides() -> None:
     ]
 
 
-def test_the_sample_is_the_simulated_corpus_with_its_faults() -> None:
+def test_the_sample_has_its_simulated_faults() -> None:
     found = corpus.read("sample", "sample")
-    expected = sample.corpus(
-        writing=sample.SAMPLE_WRITING, desks_apart=True, faults=True, seed=corpus.SAMPLE_SEED
-    )
-    for one, other in zip(found, expected, strict=True):
-        pd.testing.assert_frame_equal(one, other)
     lost = corpus.pair(*found)["lost"].value_counts().to_dict()
     assert lost == {"blank answer": 1, "no original": 1}

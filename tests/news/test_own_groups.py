@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import news, studies, tables
+from nbbias import news, studies
 from nbbias.params import Texts
 from nbbias.reading import claims
 from nbbias.text import lexicons
@@ -29,11 +29,8 @@ def pairs(lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         drawn = rng.choice(first.to_numpy(), size=(40, 4), p=weights)
         return [" ".join(f"We met {one} at the station." for one in row) for row in drawn]
 
-    ids = [str(n) for n in range(40)]
-    return (
-        pd.DataFrame({"article_id": ids, "text": texts(0.2)}),
-        pd.DataFrame({"article_id": ids, "model": "m", "text": texts(0.7)}),
-    )
+    originals = pd.DataFrame({"article_id": map(str, range(40)), "text": texts(0.2)})
+    return originals, originals.assign(model="m", text=texts(0.7))
 
 
 @pytest.mark.parametrize("bias", [*SHIPPED, "work"])
@@ -49,7 +46,8 @@ def test_every_list_of_groups_is_told_of_in_the_first_sentence(bias: str, tmp_pa
     declared = claims.declared(found.estimates, chosen.claims, confidence=0.95)
     drawn = news.figures.finding(declared)
     plt.close(drawn.figure)
-    both = news.pair(*news.corpus.read(*_files(originals, generations, tmp_path)))
+    answers = generations.assign(source="all", prompt="neutral", sample=1)
+    both = news.pair(originals.assign(source="all"), answers)
     lead = news.sentences.lead(
         declared, estimates=found.estimates, pairs=both, texts=Texts("own", "a.csv")
     )
@@ -57,10 +55,3 @@ def test_every_list_of_groups_is_told_of_in_the_first_sentence(bias: str, tmp_pa
     told = lead.plain[0]
     assert "Nothing" not in told and "gender" not in told.replace(bias, "")
     assert declared["estimate"].max() > 0.3 and declared["p_adjusted"].min() < 0.01
-
-
-def _files(originals: pd.DataFrame, generations: pd.DataFrame, out: Path) -> tuple[str, str]:
-    names = ("originals", "generations")
-    for name, table in zip(names, (originals, generations), strict=True):
-        tables.write(out / f"{name}.csv", table.to_csv(index=False))
-    return str(out / "originals.csv"), str(out / "generations.csv")
