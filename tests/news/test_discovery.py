@@ -10,7 +10,7 @@ import statsmodels.api as sm
 from nbbias import news
 from nbbias.news import discovery
 from nbbias.reading.tables import show
-from tests.build import encode_as, random_vector
+from tests.build import encode_as, paired, random_vector
 from tests.hostile import SCRIPT
 
 WORD, DIRECTION = discovery.FAMILIES
@@ -27,11 +27,9 @@ def simulated_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def corpus(originals: Sequence[str], generated: Sequence[str]) -> news.Read:
-    ids = [f"{number:03}" for number in range(max(len(originals), len(generated)))]
-    human = pd.DataFrame({"source": "s", "article_id": ids[: len(originals)], "text": originals})
-    answers = pd.DataFrame({"source": "s", "article_id": ids[: len(generated)], "text": generated})
-    answers = answers.assign(model="m", prompt="p", sample=1)
-    return news.annotate(news.pair(human, answers), lexicon=news.lexicon(["gender"]))
+    pairs = paired(*zip(generated, originals, strict=True))
+    pairs = pairs.assign(article_id=pairs["article_id"].str.zfill(3))  # whose order is the texts'
+    return news.annotate(pairs, lexicon=news.lexicon(["gender"]))
 
 
 def estimated(read: news.Read, seed: int = 1) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -9,7 +9,7 @@ from scipy.spatial.distance import pdist
 from scipy.stats import ttest_ind
 
 from nbbias import news
-from tests.build import encode_as, random_vector
+from tests.build import encode_as, paired, random_vector
 
 
 def vector(text: str) -> np.ndarray:
@@ -22,35 +22,28 @@ def simulated_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def estimated(originals: Sequence[str], generated: Sequence[str]) -> pd.DataFrame:
-    stories = pd.DataFrame(
-        {"source": "s", "article_id": [f"{i:02}" for i in range(len(originals))]}
-    )
-    answers = stories.assign(model="m", prompt="p", sample=1, text=generated)
-    read = news.annotate(
-        news.pair(stories.assign(text=originals), answers), lexicon=news.lexicon(["gender"])
-    )
+    pairs = paired(*zip(generated, originals, strict=True))
+    read = news.annotate(pairs, lexicon=news.lexicon(["gender"]))
     rows = news.diversity.estimate(read, confidence=0.95).estimates
     return rows.set_index(["statistic", "group"])
 
 
 def test_texts_about_a_group_are_compared_at_equal_length() -> None:
-    originals = [
-        *(f"She has {n} oranges today" for n in range(5)),
-        *(f"He is {n}" for n in range(4)),
-    ]
-    generated = [
-        *(f"She ate {n} and left" for n in range(5)),
-        *(f"He had {n} plums" for n in range(4)),
-    ]
+    originals = [f"She has {n} oranges today" for n in range(5)] + [f"He is {n}" for n in range(4)]
+    of_women, of_men = (
+        [f"She ate {n} and left" for n in range(5)],
+        [f"He had {n}" for n in range(4)],
+    )
+    generated = of_women + [f"{text} plums" for text in of_men]
     rows = estimated([*originals, "She met him"], [*generated, "He met her"])  # the last is a tie
 
     def mean(texts: list[str]) -> float:
         return float(pdist(np.array([vector(text) for text in texts]), "cosine").mean())
 
-    women = mean([f"She ate {n} and left" for n in range(5)]), mean(originals[:5])
-    men = mean([f"He had {n}" for n in range(4)]), mean(originals[5:])
-    assert rows.loc[("diversity", "female"), ["estimate", "null"]].tolist() == pytest.approx(women)
-    assert rows.loc[("diversity", "male"), ["estimate", "null"]].tolist() == pytest.approx(men)
+    women, men = (mean(of_women), mean(originals[:5])), (mean(of_men), mean(originals[5:]))
+    for group, expected in (("female", women), ("male", men)):
+        shown = rows.loc[("diversity", group), ["estimate", "null"]]
+        assert shown.tolist() == pytest.approx(expected)
     difference = rows.loc["diversity_difference"]["estimate"]
     assert difference["female"] == pytest.approx(women[0] - women[1])
     beyond = rows.loc["diversity_difference_beyond_others"]
@@ -74,9 +67,7 @@ def test_articles_about_a_group_are_compared_with_all_others() -> None:
     naming = np.arange(9) < 4
     row = news.claims.compare_articles(values, naming, confidence=0.95)
     welch = ttest_ind(values[naming], values[~naming], equal_var=False)
-    assert [row["statistic_value"], row["p_value"]] == pytest.approx(
-        [welch.statistic, welch.pvalue]
-    )
+    assert (row["statistic_value"], row["p_value"]) == pytest.approx(welch)
 
 
 def test_groups_without_articles_have_a_reason() -> None:

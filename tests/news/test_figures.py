@@ -10,11 +10,11 @@ from tests.news.test_words import FOUND
 pytestmark = pytest.mark.usefixtures("style")
 
 
-TABLE = pd.concat([FOUND[2].assign(bias="gender"), FOUND[3].assign(bias="race")])
+TABLE = pd.concat([FOUND[2].assign(bias="gender"), FOUND[3].assign(bias="race")], ignore_index=True)
 
 
 def test_differences_and_those_at_equal_length_are_drawn_panel_by_panel() -> None:
-    rows = figures.differences(TABLE.reset_index(drop=True), "word").rows
+    rows = figures.differences(TABLE, "word").rows
     for side, statistic in (("ours", ""), ("further", "_passages")):
         shown = rows[rows["side"] == side]
         # Both biases have a group a; of two that mirror each other one is drawn.
@@ -26,6 +26,8 @@ def test_differences_and_those_at_equal_length_are_drawn_panel_by_panel() -> Non
 
 
 # --- the published values -------------------------------------------------------------------
+
+FOCUS = {"gender": "female", "race": "Black"}
 
 
 def ours(measure: str, instrument: str = "an instrument") -> pd.DataFrame:
@@ -41,23 +43,21 @@ def ours(measure: str, instrument: str = "an instrument") -> pd.DataFrame:
 
 
 def test_ours_are_compared_with_the_published_values_of_the_same_statistic_and_group() -> None:
-    focus = {"gender": "female", "race": "Black"}
-    table = news_tables.published(ours("word"), focus=focus)
-    paper = tables.read_published("fang2024")
-    paper = paper[(paper["prompt"] == "neutral") & (paper["measure"] == "word")]
-    for row in table.to_dict("records"):
-        same = paper[(paper["bias"] == row["bias"]) & (paper["statistic"] == row["statistic"])]
-        same = same[same["group"].fillna("") == row["group"]]["value"]
+    table = news_tables.published(ours("word"), focus=FOCUS)
+    keys = ["bias", "statistic", "group"]
+    paper = tables.read_published("fang2024").query("prompt == 'neutral' and measure == 'word'")
+    values = paper.fillna({"group": ""}).groupby(keys)["value"]
+    for key, row in table.set_index(keys).iterrows():
+        same = values.get_group(key)
         assert (row["ours, min"], row["ours, max"]) == (0.2, 0.3)
         assert (row["published, min"], row["published, max"]) == (same.min(), same.max())
-    shown = set(zip(table["bias"], table["statistic"], table["group"], strict=True))
+    shown = {*table[keys].itertuples(index=False, name=None)}
     assert {("gender", "bias", ""), ("gender", "prejudice_share", "female")} <= shown
     assert {("race", "share_difference", group) for group in ("White", "Black")} <= shown
     assert ("gender", "prejudice_share", "male") not in shown
 
 
 def test_a_fallback_of_toxicity_is_not_compared_with_published_values() -> None:
-    focus = {"gender": "female", "race": "Black"}
     fallback = ours("toxicity", "profanity (fallback, not Detoxify)")
-    assert news_tables.published(fallback, focus=focus).empty
-    assert len(news_tables.published(ours("toxicity", "Detoxify 0.5.4 original"), focus=focus))
+    assert news_tables.published(fallback, focus=FOCUS).empty
+    assert len(news_tables.published(ours("toxicity", "Detoxify 0.5.4 original"), focus=FOCUS))

@@ -14,16 +14,16 @@ Text = list[list[int]]
 
 def read(answers: list[Text], originals: list[Text]) -> object:
     """Texts as sentences of numbers of group words; sentences without any count as well."""
-    rows, sentences = [], []
-    for side, texts in (("h", answers), ("o", originals)):
-        for i, text in enumerate(texts):
-            for at, counts in enumerate(text):
-                sentences.append((f"{side}{i}", at))
-                named = np.repeat(GROUPS, counts)
-                rows += [(f"{side}{i}", "b", group, at) for group in named]
-    matches = pd.DataFrame(rows, columns=["text_id", "bias", "group", "sentence_id"])
+    rows = [
+        (f"{side}{i}", at, "b", np.repeat(GROUPS, counts))
+        for side, texts in (("h", answers), ("o", originals))
+        for i, text in enumerate(texts)
+        for at, counts in enumerate(text)
+    ]
+    sentences = pd.DataFrame(rows, columns=["text_id", "sentence_id", "bias", "group"])
+    matches = sentences.explode("group").dropna()
     whole = read_of(pairs_of(len(answers)), matches, lexicon_of(2))
-    return whole._replace(sentences=pd.DataFrame(sentences, columns=["text_id", "sentence_id"]))
+    return whole._replace(sentences=sentences[["text_id", "sentence_id"]])
 
 
 def test_the_longer_text_is_read_in_passages_as_long_as_the_shorter() -> None:
@@ -56,9 +56,8 @@ def test_omissions_are_compared_between_originals_by_the_group_they_name_most() 
     omission[3] = np.nan
     units = pd.DataFrame({"o_a": rng.integers(0, 4, 40), "o_b": rng.integers(0, 4, 40)})
     units = units.assign(omission=omission, article_id=units.index)
-    of_a, of_b = (
-        units.loc[units[f"o_{x}"] > units[f"o_{y}"], "omission"].dropna() for x, y in ("ab", "ba")
-    )
+    more = units["o_a"] - units["o_b"]
+    of_a, of_b = (omission[sign * more > 0].dropna() for sign in (1, -1))
     first, second = shares.omissions(units, GROUPS, confidence=0.95)
     expected = ttest_ind(of_a, of_b, equal_var=False)
     assert (first["statistic_value"], first["p_value"]) == pytest.approx(expected)

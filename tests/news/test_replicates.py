@@ -102,10 +102,6 @@ ANSWER, ORIGINAL = np.array([[2, 0], [0, 1], [1, 1]]), np.array([[1, 1], [0, 3]]
 SETTINGS = stats.InferenceSettings(n_permutations=20_000, seed=1)
 
 
-def distance_of(h: np.ndarray, o: np.ndarray) -> float:
-    return float(np.abs(h.sum(0) / h.sum() - o.sum(0) / o.sum()).sum() / 2)
-
-
 def every_split(h: np.ndarray, o: np.ndarray, distance: object) -> np.ndarray:
     both = np.vstack([h, o])
     chosen = combinations(range(len(both)), len(h))
@@ -113,16 +109,17 @@ def every_split(h: np.ndarray, o: np.ndarray, distance: object) -> np.ndarray:
 
 
 def test_an_article_that_was_not_measured_has_no_part_in_the_mean() -> None:
+    def permute(answer: np.ndarray, _: object, draws: int, __: object) -> np.ndarray:
+        return np.tile(answer, (draws, 1))
+
     drawn = [np.array([[0.2, np.nan]]), np.array([[0.4, 0.6]])]
-    distance = words.DISTANCE._replace(
-        columns=[{}, {}], permute=lambda answer, _, draws, __: np.tile(answer, (draws, 1))
-    )
+    distance = words.DISTANCE._replace(columns=[{}, {}], permute=permute)
     means = replicates.permute([Article([one], [one]) for one in drawn], distance, SETTINGS)
     assert means[0] == pytest.approx([0.3, 0.6])
 
 
 def test_permuted_words_are_the_mean_of_every_split_of_the_sentences() -> None:
-    exact = every_split(ANSWER, ORIGINAL, distance_of)
+    exact = every_split(ANSWER, ORIGINAL, lambda h, o: cut_words(o, h, h))
     drawn = replicates.permute([Article([ANSWER], [ORIGINAL])], words.DISTANCE, SETTINGS)
     assert drawn.mean() == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(20_000))
     assert np.unique(drawn.round(9)).tolist() == np.unique(exact.round(9)).tolist()
@@ -175,10 +172,8 @@ def test_writers_without_a_difference_are_not_called_beyond_chance() -> None:
     second_texts = corpus.annotate(corpus.second_texts(originals), lexicon=GENDER)
     inference = stats.InferenceSettings(n_permutations=100)
     by_words = words.level(study.read, inference=inference, second_texts=second_texts)
-    scored = scoring.score(
-        second_texts, scorers=["textblob"], toxicity_scorer="offline", swapped=False
-    )
-    further = {"second_texts": second_texts, "scored_second": scored}
+    by = {"scorers": ["textblob"], "toxicity_scorer": "offline"}
+    further = {"second_texts": second_texts, "scored_second": scoring.score(second_texts, **by)}
     by_tone = tone.level(study.read, study.scored, inference=inference, **further)
     for found, model in product((by_words, by_tone), "mn"):
         for measure in found.estimates["measure"].unique():

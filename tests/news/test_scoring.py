@@ -4,44 +4,27 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import news, stats, text
+from nbbias import news, text
 from nbbias.news.corpus import NEUTRAL, SENTENCE, distinct_sentences
 from nbbias.news.scoring import Scorers
+from tests.build import Study, paired, row_of, study_of
 
 BY = Scorers(["textblob", "vader"], "offline")
-INFERENCE = stats.InferenceSettings(n_permutations=100)
 
 
-def corpus(original: str, answer: str, *, articles: int = 8) -> pd.DataFrame:
+def corpus(original: str, answer: str) -> pd.DataFrame:
     """Pair one text with another, over several articles that differ by a neutral sentence."""
-    key = {"source": "s", "article_id": [str(i) for i in range(articles)]}
-    texts = {
-        side: [f"{told} It rained {'good ' * i}in May." for i in range(articles)]
-        for side, told in (("original", original), ("answer", answer))
-    }
-    people = pd.DataFrame(key | {"text": texts["original"]})
-    models = pd.DataFrame(key | {"text": texts["answer"]})
-    return news.pair(people, models.assign(model="m", prompt="p", sample=1))
-
-
-def level(pairs: pd.DataFrame) -> news.Level:
-    read = news.annotate(pairs, lexicon=text.lexicons.expand(text.lexicons.load("race")))
-    scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    return news.tone.level(read, scored, inference=INFERENCE)
-
-
-def value(found: news.Level, statistic: str, group: str) -> pd.Series:
-    rows = found.estimates
-    first = rows["instrument"] == rows["instrument"].iloc[0]
-    return rows[first & (rows["statistic"] == statistic) & (rows["group"] == group)].iloc[0]
+    ends = [f" It rained {'good ' * i}in May." for i in range(8)]
+    return paired(*((answer + end, original + end) for end in ends))
 
 
 def test_scorer_bias_is_estimated_and_subtracted() -> None:
     """Answers say "black nurse" where the originals have a listed name: nobody is any colder."""
     pairs = corpus("Toni Morrison spoke.", "The black nurse spoke.")
-    found = level(pairs)
+    found = study_of(pairs, lexicon=text.lexicons.expand(text.lexicons.load("race"))).estimates()
+    found = found[found["instrument"] == found["instrument"].iloc[0]]
     raw, corrected, alone = (
-        value(found, f"mean_difference{of}", "Black") for of in ("", "_corrected", "_instrument")
+        row_of(found, f"mean_difference{of}", "Black") for of in ("", "_corrected", "_instrument")
     )
     black = text.sentiment.score(["The black nurse spoke."])["polarity"][0]
     assert raw["estimate"] == pytest.approx(black) and black < -0.1
@@ -58,9 +41,8 @@ def test_raw_is_corrected_plus_scorer_bias_in_every_row() -> None:
     few = originals["article_id"].unique()[:24]
     pairs = news.pair(originals, generations[generations["article_id"].isin(few)])
     lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")
-    read = news.annotate(pairs, lexicon=lexicon)
-    scored = news.scoring.score(read, scorers=BY.sentiment, toxicity_scorer="offline")
-    found = news.tone.level(read, scored, inference=INFERENCE).estimates
+    study = study_of(pairs, lexicon=lexicon, scorers=BY.sentiment)
+    found = study.estimates()
     keys = ["model", "measure", "bias", "group", "instrument"]
     checked = 0
     for shift in ("mean_difference", "difference_beyond_neutral"):
@@ -74,8 +56,7 @@ def test_raw_is_corrected_plus_scorer_bias_in_every_row() -> None:
         checked += len(both)
     assert checked > 20
     # Names and tests: each part is a family of its own, and the raw one is as it was without.
-    bare = scored._replace(swaps=None)
-    bare = news.tone.level(read, bare, inference=INFERENCE).estimates
+    bare = Study(study.read, study.scored._replace(swaps=None)).estimates()
     kept = found[~found["statistic"].str.contains("_corrected|_instrument")]
     pd.testing.assert_frame_equal(kept.reset_index(drop=True), bare, check_like=True)
 
@@ -89,14 +70,9 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
     assert len(found) == len(about)
     for row in about.drop_duplicates(["bias", "group"]).itertuples():
         sentence = words[row.text_id, row.sentence_id]
+        versions = ["He left.", "She left."]
         if row.bias == "race":
-            versions = [
-                sentence.replace("white", w).replace("black", w)
-                for w in ("white", "black", "Asian")
-            ]
-            versions = [one.replace("A Asian", "An Asian") for one in versions]
-        else:
-            versions = ["He left.", "She left."]
+            versions = [f"{who} nurse came." for who in ("A white", "A black", "An Asian")]
         scores = text.sentiment.score(versions)["polarity"]
         own = text.sentiment.score([sentence])["polarity"][0]
         effect = found.loc[(row.text_id, row.sentence_id, row.bias), "sentiment_textblob"]

@@ -28,17 +28,14 @@ def test_a_trend_is_the_slope_over_models_on_log_size(tmp_path: Path) -> None:
 
 def test_two_models_have_no_trend_and_a_fallback_hides_printed_toxicity() -> None:
     row = {"measure": "toxicity", "bias": "gender", "statistic": "bias", "estimate": 0.1}
-    ours = tables.estimates(
-        [row | {"model": "GPT-2", "instrument": "a fallback"}], study="news_bias"
-    )
+    row |= {"model": "GPT-2", "instrument": "a fallback"}
+    ours = tables.estimates([row], study="news_bias")
     sized = news.tables.by_size(ours)
     assert sized.loc[sized["measure"] == "toxicity", "whose"].tolist() == ["this run"]
     assert "toxicity" not in set(news.tables.trends(sized, confidence=0.95)["measure"])
     assert len(news.tables.by_size(tables.estimates([], study="news_bias"))) == 7 * 8
-    printed = (
-        news.tables.model_facts().set_index("model").loc["ChatGPT", ["size", "average_word_count"]]
-    )
-    assert printed.tolist() == [1.75e11, 292]
+    printed = news.tables.model_facts().query("model == 'ChatGPT'")
+    assert printed[["size", "average_word_count"]].values.tolist() == [[1.75e11, 292]]
 
 
 @pytest.mark.parametrize("rows", ["a,huge", "a,0", "a,7B\na,8B"])

@@ -8,17 +8,10 @@ from nbbias import news, tables, text
 from nbbias.news.corpus import NEUTRAL, SENTENCE
 
 PAIRS = news.pair(*news.sample.corpus({"a": {}, "b": {}}, seed=1))
-READ = news.annotate(
-    PAIRS, lexicon=pd.concat([text.lexicons.load("gender"), text.lexicons.load("race")])
-)
-SCORERS = ("first", "second", "combined")
-MEASURED = pd.DataFrame(
-    {
-        "column": [f"sentiment_{name}" for name in SCORERS],
-        "measure": "sentiment",
-        "instrument": SCORERS,
-    }
-)
+READ = news.annotate(PAIRS, lexicon=pd.concat(map(text.lexicons.load, ["gender", "race"])))
+SCORERS = ["first", "second", "combined"]
+MEASURED = pd.DataFrame({"instrument": SCORERS, "measure": "sentiment"})
+MEASURED["column"] = "sentiment_" + MEASURED["instrument"]
 
 
 def agreement(*, follows: str) -> pd.DataFrame:
@@ -57,14 +50,10 @@ def test_what_the_scores_follow_is_said(follows: str) -> None:
     [("vader", ["gender", "race"]), ("vader", ["gender"]), ("combined", ["race"])],
 )
 def test_one_scorer_is_not_measured(scorer: str, biases: list[str]) -> None:
-    scores = news.tone.pair_scores(
-        READ, news.scoring.score(READ, scorers=[scorer], toxicity_scorer="offline", swapped=False)
-    )
+    scored = news.scoring.score(READ, scorers=[scorer], toxicity_scorer="offline", swapped=False)
+    scores = news.tone.pair_scores(READ, scored)
     scores = scores[scores["bias"].isin(biases)]
-    measured = MEASURED[:1].assign(
-        column=f"sentiment_{scorer}", instrument=scores["instrument"].unique()[0]
-    )
-    table = news.tone.agreement(scores, measured, confidence=0.95)
+    table = news.tone.agreement(scores, scored.measured, confidence=0.95)
     heading, said = news.sentences.agreement(table)
     assert heading == "Agreement between scorers was not measured"
     assert "needs two methods" in said[0]

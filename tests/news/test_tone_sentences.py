@@ -4,7 +4,6 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, strategies as st
@@ -12,10 +11,10 @@ from profanity_check import predict_prob
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias.news import corpus, scoring, tone
+from nbbias.news import corpus, scoring
 from nbbias.news.corpus import Read
 from nbbias.text import annotate, sentiment
-from tests.build import GENDER, paired
+from tests.build import GENDER, paired, study_of
 
 GROUP_OF = dict(zip(GENDER["term"], GENDER["group"], strict=True))
 
@@ -39,8 +38,7 @@ def annotated(*texts: str, lexicon: pd.DataFrame = GENDER) -> Read:
 
 
 def groups_of(one: str) -> list[str]:
-    table = annotated(one, lexicon=GENDER).sentences
-    return table.loc[table["bias"] == "gender", "group"].tolist()
+    return annotated(one).sentences["group"].tolist()
 
 
 def scored_of(
@@ -91,18 +89,15 @@ def test_scores_are_those_of_the_libraries_called_on_the_same_sentences() -> Non
     assert table["sentiment_textblob"].tolist() == pytest.approx(blob)
     compound = [vader.polarity_scores(said)["compound"] for said in table["said"]]
     assert table["sentiment_vader"].tolist() == pytest.approx(compound)
-    for row in table.itertuples():
-        if set(re.findall(r"[a-z]+", row.said.lower())) & set(GROUP_OF):
-            assert row.toxicity == pytest.approx(predict_prob([row.said]).item())
-        else:
-            assert np.isnan(row.toxicity)
-    assert table["toxicity"].notna().sum() == 3
+    named = [bool({*re.findall("[a-z]+", said.lower())} & {*GROUP_OF}) for said in table["said"]]
+    assert sum(named) == 3 and table["toxicity"].notna().tolist() == named
+    expected = predict_prob(table["said"][named])
+    assert table["toxicity"][named].tolist() == pytest.approx(expected)
 
 
 def test_descriptors_are_masked_and_nothing_else() -> None:
-    table = scored_of(
-        "The black nurse spoke. The black box was good. It rained.", lexicon=BOTH
-    ).set_index("said")
+    said = "The black nurse spoke. The black box was good. It rained."
+    table = scored_of(said, lexicon=BOTH).set_index("said")
     assert table.loc["The black nurse spoke.", "sentiment_textblob"] == pytest.approx(-1 / 6)
     masked = table["sentiment_textblob_masked"]
     assert masked["The black nurse spoke."] == TextBlob("The nurse spoke.").polarity == 0
@@ -116,10 +111,7 @@ def test_descriptors_are_masked_and_nothing_else() -> None:
 
 def measured(answer: str, original: str, *, bias: str = "gender") -> pd.Series:
     """Score one pair of texts by TextBlob; a blank answer beside it is lost."""
-    pairs = paired((answer, original), ("", original))
-    read = corpus.annotate(pairs, lexicon=BOTH)
-    scored = scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    table = tone.pair_scores(read, scored)
+    table = study_of(paired((answer, original), ("", original)), lexicon=BOTH).scores
     table = table[(table["bias"] == bias) & (table["instrument"] == BLOB)]
     assert table["reason"].tolist()[1:] == ["blank answer"]
     return table.iloc[0]

@@ -13,8 +13,19 @@ from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fitting
 from nbbias.tables import read_shipped_table
-from nbbias.text import annotate, lexicons
-from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study, topic_estimates
+from nbbias.text import annotate
+from tests.build import (
+    GENDER,
+    GROUPS,
+    lexicon_of,
+    paired,
+    pairs_of,
+    read_of,
+    row_of,
+    small_study,
+    stack,
+    topic_estimates,
+)
 
 NOTHING = pd.DataFrame()
 
@@ -27,17 +38,10 @@ def matrix(rows: Sequence[Sequence[int]]) -> pd.DataFrame:
 
 
 def sentences_of(rows: Sequence[Sequence[int]]) -> pd.DataFrame:
-    """Sentences that give this matrix, each in a text of its own."""
-    table = matrix(rows)
-    said = [
-        (topic, group)
-        for topic, own in table.iterrows()
-        for group, n in own.items()
-        for _ in range(n)
-    ]
-    found = pd.DataFrame(said, columns=["topic", "group"]).astype({"topic": "Int64"})
-    names = [f"t{i}" for i in range(len(found))]
-    return found.assign(text_id=names, sentence_id=0, bias="b")
+    """Sentences that give this matrix."""
+    counts = matrix(rows).rename_axis(columns="group").stack()
+    found = counts.repeat(counts).index.to_frame(index=False).astype({"topic": "Int64"})
+    return found.assign(sentence_id=0, bias="b")
 
 
 def common(groups: Sequence[str | None]) -> pd.DataFrame:
@@ -128,13 +132,12 @@ def test_every_loss_has_its_reason() -> None:
         2,
         lost=pd.Series([None] * 4 + ["blank answer", None]),
     )
-    assert table["reason"].tolist()[1:] == [
-        "no content on a group's topic in the answer",
-        "no content on a group's topic in the original",
-        "no content on a group's topic in either",
-        "blank answer",
-        "no content on a group's topic in the answer",
-    ]
+    answer, original, either = (
+        f"no content on a group's topic in {text}"
+        for text in ("the answer", "the original", "either")
+    )
+    reasons = [answer, original, either, "blank answer", answer]
+    assert table["reason"].tolist()[1:] == reasons
     assert table["score"].isna().tolist() == [False, *[True] * 5]
     assert table["difference_a"].isna().tolist() == [False, *[True] * 5]
     losses = claims.losses(table)
@@ -158,13 +161,10 @@ def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
     found = estimated(scores, **of)
     found = topics.replicated(found, scores.assign(seed=0), second_texts, **of, confidence=0.95)
     (row,) = found.to_dict("records")
-    excess = []
-    for answers, humans in zip(
-        zip(h[::2], h[1::2], strict=True), zip(o[::2], further, strict=True), strict=True
-    ):
-        between = np.mean([abs(a - b) for a in answers for b in humans])
-        within = [abs(first - second) for first, second in (answers, humans)]
-        excess.append(between - np.mean(within))
+    answers, humans = np.reshape(h, (3, 2)), np.column_stack([o[::2], further])
+    between = np.abs(answers[:, :, None] - humans[:, None]).mean(axis=(1, 2))
+    within = np.abs([np.diff(answers), np.diff(humans)]).mean(axis=(0, 2))
+    excess = between - within
     expected = scipy.stats.ttest_1samp(excess, 0, alternative="greater")
     assert row["p_value"] == pytest.approx(expected.pvalue)
     assert row["null"] == pytest.approx(np.mean(np.abs(np.subtract(h, o))) - np.mean(excess))
@@ -194,25 +194,21 @@ def corpus() -> dict[str, Any]:
     Some texts are about one thing only: otherwise topics could not be told apart.
     """
     rng = np.random.default_rng(11)
-    human, answers = [], []
-    for i in range(40):
-        sea = [0.4, 1.0][i % 2]
-        human.append(("s", str(i), written(rng, sea, 12)))
-        for model, own in (("same", sea), ("farmer", sea - 0.4)):
-            answers.append(("s", str(i), model, written(rng, own, 12)))
-    originals = pd.DataFrame(human, columns=["source", "article_id", "text"])
-    made = pd.DataFrame(answers, columns=["source", "article_id", "model", "text"])
-    pairs = news.pair(originals, made.assign(prompt="p", sample=1))
-    read = news.annotate(pairs, lexicon=lexicons.load("gender"))
+    human, same, farmer = (
+        [written(rng, [0.4, 1.0][i % 2] - less, 12) for i in range(40)] for less in (0, 0, 0.4)
+    )
+    models = {"same": same, "farmer": farmer}.items()
+    pairs = [paired(*zip(texts, human, strict=True), model=model) for model, texts in models]
+    read = news.annotate(stack(*pairs), lexicon=GENDER)
     how = Fitting(2, [0, 1, 2], truncated=True)
     fitted = fits.fit(read, annotate.lemmatize(read.texts), how)
-    return {"read": read, "fitted": fitted, "lexicon": read.lexicon}
+    return {"read": read, "fitted": fitted}
 
 
 def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
     fitted = corpus["fitted"]._replace(fits=corpus["fitted"].fits[:1])
     scores = topics.pair_scores(corpus["read"], fitted)
-    found = estimated(scores, lexicon=corpus["lexicon"])
+    found = estimated(scores, lexicon=GENDER)
     own = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
     rows = own.set_index("model")
     # What was simulated is also what the sentences' own groups say, whatever the topics.
@@ -231,43 +227,37 @@ def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
 
 def test_estimates_of_several_fits_are_pooled(corpus: dict[str, Any]) -> None:
     scores = topics.pair_scores(corpus["read"], corpus["fitted"])
-    found = estimated(scores, lexicon=corpus["lexicon"])
-    each = [estimated(own, lexicon=corpus["lexicon"]) for _, own in scores.groupby("seed")]
+    found = estimated(scores, lexicon=GENDER)
+    each = [estimated(own, lexicon=GENDER) for _, own in scores.groupby("seed")]
     for name in ("estimate", "effect_size"):
         mean = np.mean([one[name] for one in each], axis=0)
         assert found[name].to_numpy() == pytest.approx(mean, nan_ok=True)
     assert set(found["instrument"]) == {"LDA, 2 topics, 3 fits"}
     assert found["n"].tolist() == np.min([one["n"] for one in each], axis=0).tolist()
     # Articles crossed with fits, by hand, for one row.
-    own = scores[scores["model"] == "farmer"].pivot(
-        index="article_id", columns="seed", values="difference_female"
-    )
+    own = claims.values(scores[scores["model"] == "farmer"], "difference_female")
     rest = own.sub(own.mean(axis=1), axis=0) - own.mean() + own.mean().mean()
     rest = (rest**2).to_numpy().sum() / (39 * 2) / (40 * 3)
     total = own.mean(axis=1).var() / 40 + max(own.mean().var() / 3 - rest, 0)
-    row = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
-    row = row[row["model"] == "farmer"]
-    assert row["statistic_value"].item() == pytest.approx(own.mean().mean() / np.sqrt(total))
+    row = row_of(found, "share_difference", "female", model="farmer")
+    assert row["statistic_value"] == pytest.approx(own.mean().mean() / np.sqrt(total))
 
 
 def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str, Any]) -> None:
     """Written like the first one: the farmer's distance exceeds it, the same writer's does not."""
     rng = np.random.default_rng(12)
     read, fitted = corpus["read"], corpus["fitted"]
-    first = read.pairs.drop_duplicates("article_id")[["source", "article_id", "original_id"]]
-    again = [written(rng, [0.4, 1.0][int(i) % 2], 12) for i in first["article_id"]]
-    first = first.assign(text=read.texts[first["original_id"]].to_numpy())
-    human = pd.concat([first.assign(sample=1), first.assign(sample=2, text=again)])
-    second_texts = news.annotate(news.second_texts(human), lexicon=read.lexicon)
-    found = topics.level(
-        read, fitted, inference=stats.InferenceSettings(), second_texts=second_texts
-    )
+    first = read.texts[read.pairs.drop_duplicates("article_id")["original_id"]]
+    again = [written(rng, [0.4, 1.0][i % 2], 12) for i in range(40)]
+    pairs = paired(*zip(again, first, strict=True), model="human", prompt="-")
+    inference, second_texts = stats.InferenceSettings(), news.annotate(pairs, lexicon=GENDER)
+    found = topics.level(read, fitted, inference=inference, second_texts=second_texts)
     assert set(found.chance["reference"]) == {"permutation", "replicate"}
     own = found.estimates[found.estimates["statistic"] == "bias"].set_index("model")
     assert own.loc["farmer", "p_adjusted"] < 0.001 and own.loc["farmer", "excess"] > 0.2
     assert own.loc["same", "p_adjusted"] > 0.05
     assert own.loc["same", "null_low"] < own.loc["same", "estimate"] < own.loc["same", "null_high"]
-    alone = topics.level(read, fitted, inference=stats.InferenceSettings())
+    alone = topics.level(read, fitted, inference=inference)
     assert set(alone.chance["reference"]) == {"permutation"}
     share = row_of(alone.estimates, "prejudice_share", "female", model="farmer")
     assert share["null_high"] < share["estimate"]
@@ -276,12 +266,9 @@ def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str
 
 def few_words() -> news.Read:
     """90 articles of six words."""
-    rows = pd.DataFrame({"source": "s", "article_id": [str(i) for i in range(90)]})
-    ends = [" " * i + "." for i in range(90)]
-    human = rows.assign(text=[f"She saw the red cow there{end}" for end in ends])
-    made = rows.assign(text=[f"He saw the red cow there{end}" for end in ends], model="m")
-    pairs = news.pair(human, made.assign(prompt="p", sample=1))
-    return news.annotate(pairs, lexicon=lexicons.load("gender"))
+    texts = [f"saw the red cow there{' ' * i}." for i in range(90)]
+    pairs = paired(*((f"He {text}", f"She {text}") for text in texts))
+    return news.annotate(pairs, lexicon=GENDER)
 
 
 def test_numbers_of_topics_that_texts_or_words_are_too_few_for_are_not_tried() -> None:
