@@ -19,12 +19,8 @@ def scores_of(**columns: Any) -> pd.DataFrame:
 
 
 def test_columns_are_summed_or_averaged_over_the_answers_that_count() -> None:
-    scores = scores_of(
-        article_id=["1", "2", "1", "1"],
-        h_a=[1.0, 2, 3, 5],
-        x_a=[0.2, 0.5, 0.4, np.nan],
-        reason=[None, None, None, "no x"],
-    )
+    values = {"h_a": [1.0, 2, 3, 5], "x_a": [0.2, 0.5, 0.4, np.nan]}
+    scores = scores_of(article_id=[*"1211"], **values, reason=[None, None, None, "no x"])
     pooling = claims.Pooling({"h_": "sum", "x_": "mean"})
     found = claims.per_article(scores, pooling).set_index("article_id")
     assert found["h_a"].to_dict() == {"1": 4, "2": 2}
@@ -34,11 +30,8 @@ def test_columns_are_summed_or_averaged_over_the_answers_that_count() -> None:
 
 
 def test_an_article_is_lost_where_all_its_answers_are_and_keeps_its_place() -> None:
-    scores = scores_of(
-        article_id=["2", "1", "2", "1"],
-        x_a=[np.nan, 0.1, np.nan, 0.3],
-        reason=["first", None, "second", None],
-    )
+    reasons = ["first", None, "second", None]
+    scores = scores_of(article_id=[*"2121"], x_a=[np.nan, 0.1, np.nan, 0.3], reason=reasons)
     found = claims.per_article(scores, claims.Pooling({"x_": "mean"}))
     assert found["article_id"].tolist() == ["2", "1"]
     assert found["reason"].fillna("").tolist() == ["first", ""]
@@ -83,17 +76,10 @@ def test_leaving_out_a_word_and_comparing_models_use_the_estimates_own_units() -
 
 
 def test_a_family_is_a_measure_and_statistic_over_all_biases_and_mirror_images_count_once() -> None:
+    row = {"statistic": "share_difference", "estimate": 0.1, "model": "m", "measure": "word"}
     p = {"female": 0.01, "male": 0.01, "White": 0.02, "Black": 0.03, "Asian": 0.5}
     rows = [
-        {
-            "statistic": "share_difference",
-            "group": group,
-            "estimate": 0.1,
-            "p_value": value,
-            "bias": "gender" if "male" in group else "race",
-            "model": "m",
-            "measure": "word",
-        }
+        row | {"group": group, "p_value": value, "bias": "gender" if "male" in group else "race"}
         for group, value in p.items()
     ]
     found = claims.tested(rows, ["share_difference"], confidence=0.95).estimates

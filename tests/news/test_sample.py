@@ -62,33 +62,26 @@ def test_shares_in_the_texts_are_the_planted_ones() -> None:
 
 
 def test_women_and_men_are_rendered_word_for_word_and_only_by_listed_words() -> None:
-    changed = set()
-    for she, he in zip(only_of(1.0), only_of(0.0), strict=True):
-        for hers, his in zip(words(she), words(he), strict=True):
-            if hers != his:
-                changed.add((hers, his))
+    she, he = (words(" ".join(only_of(share))) for share in (1.0, 0.0))
+    changed = {(hers, his) for hers, his in zip(she, he, strict=True) if hers != his}
     # What tells the two renderings apart is in the list, on the right side.
-    assert {GROUP_OF.get(hers) for hers, _ in changed} == {"female"}
-    assert {GROUP_OF.get(his) for _, his in changed} == {"male"}
+    assert {(GROUP_OF.get(hers), GROUP_OF.get(his)) for hers, his in changed} == {
+        ("female", "male")
+    }
     assert len(changed) >= 10
 
 
 # --- truth beside estimates -------------------------------------------------------------------
 
 
-def differences_of(**columns: float) -> pd.DataFrame:
-    row = {"source": "simulated", "model": "fewer-women", "prompt": "neutral", "measure": "word"}
-    row |= {"bias": "gender", "statistic": "share_difference", "instrument": "word list"}
-    rows = [
-        row | {"group": group, "estimate": at, "ci_low": at - 0.05, "ci_high": at + 0.05, "n": 9}
-        for group, at in columns.items()
-    ]
-    return tables.estimates(rows, study="news_bias", confidence=0.95)
-
-
 def test_the_truth_stands_beside_what_was_found() -> None:
+    row = {"source": "simulated", "model": "fewer-women", "prompt": "neutral", "measure": "word"}
+    row |= {"bias": "gender", "statistic": "share_difference", "instrument": "word list", "n": 9}
+    rows = pd.DataFrame({"group": ["female", "male"], "estimate": [-0.12, 0.05]}).assign(**row)
+    rows = rows.assign(ci_low=rows["estimate"] - 0.05, ci_high=rows["estimate"] + 0.05)
+    estimates = tables.estimates(rows.to_dict("records"), study="news_bias", confidence=0.95)
     # Planted: female -.15, male .15.
-    table = sample.compare_with_truth(differences_of(female=-0.12, male=0.05))
+    table = sample.compare_with_truth(estimates)
     found = table.set_index("group")
     assert found["simulated"].to_dict() == pytest.approx({"female": -0.15, "male": 0.15})
     assert found["estimate"].to_dict() == {"female": -0.12, "male": 0.05}

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,13 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import stats
 from nbbias.news import claims, corpus, words
 from nbbias.news.params import NewsBias
-from nbbias.text import lexicons
 from tests.build import (
+    GENDER,
     GROUPS,
     Counts,
     lexicon_of,
     matches_of,
+    paired,
     pairs_of,
     read_of,
     row_of,
@@ -85,7 +87,7 @@ def test_a_text_of_several_pairs_is_read_once_and_a_lost_one_not() -> None:
     pairs = pairs_of(4).drop(columns=["original_id", "generated_id"])
     pairs = pairs.assign(original_text=list("ooop"), generated_text=list("ghoi"))
     pairs["lost"] = pd.Series([None, None, None, "repeated id"], dtype="str")
-    read = corpus.annotate(pairs, lexicon=lexicons.load("gender"))
+    read = corpus.annotate(pairs, lexicon=GENDER)
     assert sorted(read.texts) == ["g", "h", "o"]
     assert read.texts.index.is_unique
     assert read.texts.index.dtype == read.matches["text_id"].dtype == "int32"
@@ -130,22 +132,21 @@ EVERY = pytest.mark.parametrize("groups", [2, 3, 5])
 
 @EVERY
 def test_signed_differences_are_tested_as_scipy_does(groups: int) -> None:
-    for model, own in SOME[groups].groupby("model"):
-        for group in GROUPS[:groups]:
-            row = row_of(FOUND[groups], "share_difference", model=str(model), group=group)
-            values = own[f"difference_{group}"].dropna()
-            expected = scipy.stats.ttest_1samp(values, 0)
-            assert row["estimate"] == pytest.approx(values.mean())
-            low, high = expected.confidence_interval(0.95)
-            if (values != 0).sum() < stats.intervals.ENOUGH:  # never more certain than the t test
-                assert row["ci_low"] <= low + 1e-12 and row["ci_high"] >= high - 1e-12
-                assert row["p_value"] >= expected.pvalue - 1e-12
-            else:
-                assert (row["statistic_value"], row["p_value"], row["df"]) == pytest.approx(
-                    (expected.statistic, expected.pvalue, len(values) - 1)
-                )
-                assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
-            assert row["n"] + row["n_lost"] == len(own)
+    for model, group in product(MODELS, GROUPS[:groups]):
+        own = SOME[groups].query("model == @model")
+        row = row_of(FOUND[groups], "share_difference", model=model, group=group)
+        values = own[f"difference_{group}"].dropna()
+        expected = scipy.stats.ttest_1samp(values, 0)
+        assert row["estimate"] == pytest.approx(values.mean())
+        low, high = expected.confidence_interval(0.95)
+        if (values != 0).sum() < stats.intervals.ENOUGH:  # never more certain than the t test
+            assert row["ci_low"] <= low + 1e-12 and row["ci_high"] >= high - 1e-12
+            assert row["p_value"] >= expected.pvalue - 1e-12
+        else:
+            tested = expected.statistic, expected.pvalue, len(values) - 1
+            assert row[["statistic_value", "p_value", "df"]].tolist() == pytest.approx(tested)
+            assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high))
+        assert row["n"] + row["n_lost"] == len(own)
 
 
 # --- estimates: prejudice ---------------------------------------------------------------------
@@ -153,39 +154,28 @@ def test_signed_differences_are_tested_as_scipy_does(groups: int) -> None:
 
 @EVERY
 def test_prejudice_is_what_a_plain_loop_counts(groups: int) -> None:
-    for model in MODELS:
-        for group in GROUPS[:groups]:
-            named, falls = 0, []
-            for row in SOME[groups].to_dict("records"):
-                if row["model"] != model or isinstance(row["reason"], str):
-                    continue
-                n_h, n_o = (sum(row[f"{side}_{g}"] for g in GROUPS[:groups]) for side in "ho")
-                if row[f"o_{group}"] == 0:
-                    continue
-                named += 1
-                change = Fraction(int(row[f"h_{group}"]), int(n_h)) - Fraction(
-                    int(row[f"o_{group}"]), int(n_o)
-                )
-                if change < 0:
-                    falls.append(change)
-            share = row_of(FOUND[groups], "prejudice_share", model=model, group=group)
-            extent = row_of(FOUND[groups], "prejudice_extent", model=model, group=group)
-            assert (share["n"], share["n_lost"]) == (named, 30 - named)
-            assert share["estimate"] == pytest.approx(len(falls) / named)
-            assert (share["ci_low"], share["ci_high"]) == pytest.approx(
-                proportion_confint(len(falls), named, method="wilson"), abs=1e-12
-            )
-            assert (extent["n"], extent["n_lost"]) == (len(falls), 30 - len(falls))
-            assert extent["estimate"] == pytest.approx(float(sum(falls) / len(falls)))
+    for model, group in product(MODELS, GROUPS[:groups]):
+        changes = []
+        for row in SOME[groups].query("model == @model and reason.isna()").to_dict("records"):
+            n_h, n_o = (sum(row[f"{side}_{g}"] for g in GROUPS[:groups]) for side in "ho")
+            if row[f"o_{group}"]:
+                h, o = Fraction(row[f"h_{group}"], n_h), Fraction(row[f"o_{group}"], n_o)
+                changes.append(h - o)
+        named, falls = len(changes), [change for change in changes if change < 0]
+        share = row_of(FOUND[groups], "prejudice_share", model=model, group=group)
+        extent = row_of(FOUND[groups], "prejudice_extent", model=model, group=group)
+        assert (share["n"], share["n_lost"]) == (named, 30 - named)
+        assert share["estimate"] == pytest.approx(len(falls) / named)
+        ends = proportion_confint(len(falls), named, method="wilson")
+        assert (share["ci_low"], share["ci_high"]) == pytest.approx(ends, abs=1e-12)
+        assert (extent["n"], extent["n_lost"]) == (len(falls), 30 - len(falls))
+        assert extent["estimate"] == pytest.approx(float(sum(falls) / len(falls)))
 
 
 def test_first_mentions_are_of_articles_whose_texts_both_name_the_group_and_another() -> None:
     originals = ["She met him.", "A man saw his sister.", "He left. She stayed.", "She left."]
     answers = ["He met her.", "The woman saw a man.", "The man left. She stayed.", "She met him."]
-    article = {"source": "s", "article_id": [*"1234"]}
-    generated = pd.DataFrame({**article, "text": answers, "model": "m", "prompt": "p", "sample": 1})
-    pairs = corpus.pair(pd.DataFrame({**article, "text": originals}), generated)
-    read = corpus.annotate(pairs, lexicon=lexicons.load("gender"))
+    read = corpus.annotate(paired(*zip(answers, originals, strict=True)), lexicon=GENDER)
     scores = words.pair_scores(read)
     assert scores["first_female"].tolist() == pytest.approx([-1, 1, 0, np.nan], nan_ok=True)
     table = words.level(read, inference=stats.InferenceSettings(n_permutations=100)).estimates
@@ -215,10 +205,7 @@ def test_repeated_answers_count_as_one_answer_with_all_their_words() -> None:
     many = repeated([[2, 1], [1, 3], [4, 0], [0, 2]], [[1, 1], [0, 0], [1, 3], [0, 0]], "1122")
     one = scored([[3, 4], [4, 2]], [[1, 1], [1, 3]], article_id=["1", "2"])
     # Passages are of single answers: their shares and omissions are means over answers.
-    found = [
-        table[~table["statistic"].isin(OF_ANSWERS)]
-        for table in (estimated(many, 2), estimated(one, 2))
-    ]
+    found = (estimated(scores, 2).query("statistic not in @OF_ANSWERS") for scores in (many, one))
     pd.testing.assert_frame_equal(*found)
 
 
@@ -233,9 +220,7 @@ def test_a_corpus_without_group_words_measures_nothing_and_says_why(groups: int)
     counts = table["statistic"].value_counts().to_dict()
     assert counts == dict.fromkeys(PER_GROUP, groups) | {"bias": 1}
     assert table[["estimate", "ci_low", "ci_high", "p_value", "p_adjusted"]].isna().all(axis=None)
-    assert (table["n"] == 0).all()
-    assert (table["n_lost"] == 3).all()
-    assert table["reason"].notna().all()
+    assert table["n"].eq(0).all() and table["n_lost"].eq(3).all() and table["reason"].notna().all()
     told = table.loc[table["statistic"].isin(["bias", "share_difference"]), "reason"]
     assert set(told) == {"no group words in either (3)"}
 
@@ -245,16 +230,11 @@ def test_a_corpus_without_group_words_measures_nothing_and_says_why(groups: int)
 
 @pytest.mark.slow
 def test_llmfake_has_its_known_distances_and_losses(data_folder: Path) -> None:
-    originals, generations = corpus.read(
-        str(data_folder / "news" / "llmfake_originals.parquet"),
-        str(data_folder / "news" / "llmfake_generated.parquet"),
-    )
-    pairs = corpus.pair(originals, generations)
-    lexicon = lexicons.load("gender")
-    scores = words.pair_scores(corpus.annotate(pairs, lexicon=lexicon))
-    table = word_estimates(
-        scores, lexicon=lexicon, inference=stats.InferenceSettings(n_permutations=100)
-    )
+    files = (data_folder / "news" / f"llmfake_{of}.parquet" for of in ("originals", "generated"))
+    originals, generations = corpus.read(*map(str, files))
+    read = corpus.annotate(corpus.pair(originals, generations), lexicon=GENDER)
+    scores, inference = words.pair_scores(read), stats.InferenceSettings(n_permutations=100)
+    table = word_estimates(scores, lexicon=GENDER, inference=inference)
     for prompt, n, distance in (("open_ended", 221, 0.166), ("rewrite", 248, 0.078)):
         keys = {"source": "gossipcop", "model": "gpt-3.5-turbo", "prompt": prompt}
         row = row_of(table, "bias", **keys)

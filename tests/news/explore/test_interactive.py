@@ -12,7 +12,7 @@ from nbbias.news import corpus
 from nbbias.news.explore import example, interactive, lexicon, pairs, topics
 from nbbias.reading import number
 from tests import hostile
-from tests.build import small_study, study_of
+from tests.build import row_of, small_study, study_of
 
 INFERENCE = stats.InferenceSettings(0.95, 100, 1)
 
@@ -84,7 +84,10 @@ def test_a_recorded_run_has_no_control(
 
 @pytest.mark.parametrize("kind", ["topics", "lexicon", "pairs"])
 def test_a_hostile_corpus_is_text(kind: str, attacked: dict[str, Any], screen: Screen) -> None:
-    shown = hostile.harmless(show(kind, attacked), frame_ignored=True).get_text()
+    def text(html: str) -> str:
+        return hostile.harmless(html, frame_ignored=True).get_text()
+
+    shown = text(show(kind, attacked))
     if kind == "topics":
         return
     assert hostile.SCRIPT in shown
@@ -95,9 +98,7 @@ def test_a_hostile_corpus_is_text(kind: str, attacked: dict[str, Any], screen: S
             assert not set(label) & set("\x00\x1b\u202e\u2066")
             control.value = value
             assert screen.last
-    assert any(
-        hostile.SCRIPT in hostile.harmless(h, frame_ignored=True).get_text() for h in screen.html
-    )
+    assert any(hostile.SCRIPT in text(html) for html in screen.html)
 
 
 def test_topics_have_words_by_relevance() -> None:
@@ -121,19 +122,12 @@ def test_an_edited_list_gives_what_the_study_measures_with_it(
     screen.controls["add"].value = "  The "
     path = tmp_path / "gender.csv"
     row = {"group": "female", "term": "the", "kind": "word", "case": "any"}
-    own = pd.concat([listed[listed["term"] != "she"], pd.DataFrame([row])], ignore_index=True)
+    own = pd.concat([listed[listed["term"] != "she"], pd.DataFrame([row])])
     own.drop(columns="bias").to_csv(path, index=False)
-    found = news.measure(
-        originals,
-        generations,
-        levels=["word"],
-        biases=["gender"],
-        draws=100,
-        claims=[],
-        focus={"gender": "female"},
-        lexicon_paths={"gender": str(path)},
-    ).estimates
-    row = found.query("statistic == 'share_difference' and group == 'female'").iloc[0].to_dict()
+    how = {"levels": ["word"], "biases": ["gender"], "claims": [], "focus": {}, "draws": 100}
+    how["lexicon_paths"] = {"gender": str(path)}
+    found = news.measure(originals, generations, **how).estimates
+    row = row_of(found, "share_difference", "female")
     for end in ("estimate", "ci_low", "ci_high"):
         assert number(100 * row[end], decimals=1) in screen.last
     once = screen.last

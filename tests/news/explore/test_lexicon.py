@@ -10,12 +10,9 @@ from nbbias.text import lexicons
 from tests.build import paired
 
 GENDER = pd.DataFrame(
-    [
-        ("gender", group, term, "word", "any")
-        for group, term in [("male", "he"), ("male", "man"), ("female", "she"), ("female", "woman")]
-    ],
-    columns=["bias", "group", "term", "kind", "case"],
+    {"group": ["male"] * 2 + ["female"] * 2, "term": ["he", "man", "she", "woman"]}
 )
+GENDER = GENDER.assign(bias="gender", kind="word", case="any")
 
 
 def measured(pairs: pd.DataFrame, listed: pd.DataFrame) -> tuple[pd.DataFrame, Read]:

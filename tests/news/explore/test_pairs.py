@@ -37,21 +37,16 @@ def test_differences_are_means_with_repeated_answers_pooled(read: corpus.Read) -
 
 
 def test_a_sentence_carries_the_score_of_the_claims_own_instrument(read: corpus.Read) -> None:
-    keys = ["text_id", "sentence_id"]
-    distinct = read.sentences.drop_duplicates(keys)[keys]
+    distinct = read.sentences[corpus.SENTENCE].drop_duplicates()
     values = {"sentiment_textblob": 0.1, "sentiment_vader": 0.2, "toxicity": 0.4}
     scored = distinct.assign(**values)
     kinds = ["sentiment", "sentiment", "toxicity"]
     measured = pd.DataFrame({"column": [*values], "measure": kinds, "instrument": [*values]})
     seen = pairs.Corpus(pd.DataFrame(), read, scoring.Scored(scored, measured))
-    labels = measured.set_index("column")["instrument"]
     text = [read.texts.index[0]]
-    for column, measure in (
-        ("sentiment_vader", "sentiment"),
-        ("sentiment_textblob", "sentiment"),
-        ("sentiment_textblob", "word"),
-    ):
-        claim = {"measure": measure, "bias": "gender", "instrument": labels[column]}
+    blob, vader, _ = values
+    for column, measure in ((vader, "sentiment"), (blob, "sentiment"), (blob, "word")):
+        claim = {"measure": measure, "bias": "gender", "instrument": column}
         found = pairs.sentence_scores(seen, claim, text)
         assert len(found) and (found["sentiment"] == values[column]).all()
         assert (found["toxicity"] == 0.4).all() and (found["text_id"] == text[0]).all()
