@@ -48,16 +48,11 @@ def home() -> Path:
     """
     here = Path.cwd()
     for folder in (here, here.parent):
-        if (folder / MARK).is_file() and not _others_write(folder):
+        places = [folder, *folder.glob("notebooks"), *folder.glob("notebooks/*.ipynb")]
+        if (folder / MARK).is_file() and not any(map(tables.others_write, places)):
             return folder
     checkout = PACKAGE.parents[1]
     return checkout if (checkout / "notebooks").is_dir() else PACKAGE
-
-
-def _others_write(folder: Path) -> str:
-    """Say why other users could change notebooks of a folder; else nothing."""
-    places = [folder, *folder.glob("notebooks"), *folder.glob("notebooks/*.ipynb")]
-    return next(filter(None, map(tables.others_write, places)), "")
 
 
 def place(stem: str) -> Path:

@@ -62,7 +62,7 @@ def test_a_headline_is_put_in_as_it_stands(text: str) -> None:
 
 
 def test_every_ideology_is_sourced_and_its_direction_is_a_group_of_the_word_lists() -> None:
-    table = prompts.load_ideologies()
+    table = pd.DataFrame(prompts.load_wording()["ideologies"])
     papers = table["source"].str.startswith("Fang")
     assert table.loc[papers, "name"].tolist() == ["Androcentrism"]
     assert table.loc[~papers, "source"].str.contains("written for this project").all()

@@ -61,7 +61,7 @@ def test_the_wording_is_that_which_models_are_asked_in() -> None:
 
 
 def test_every_ideology_has_its_wording_and_an_unknown_prompt_none() -> None:
-    for one in prompts.load_ideologies().to_dict("records"):
+    for one in prompts.load_wording()["ideologies"]:
         table = corpus.wording(neutral="rewrite", biased=one["prompt"])
         assert table["wording"][0] == corpus.UNKNOWN
         assert f"believe in {one['name']}," in table["wording"][1]

@@ -25,19 +25,15 @@ from nbbias.tables import Column, DataError, NbbiasError, hash_json, read_table,
 CHARACTERS_PER_TOKEN = 4
 
 #: What the store and the exported table hold of an answer.
-ANSWER_COLUMNS = [
-    *("text", "stop_reason", "refusal", "error", "input_tokens", "output_tokens", "asked_at")
-]
-
-#: Columns that no suite can have of its own.
-_RESERVED = [*ANSWER_COLUMNS, *store.CALL_COLUMNS, "run", "status", "asked"]
-
-#: What the exported table holds of an answer.
 EXPORTED = {
     **dict.fromkeys(["key", "text"], Column("text", needed=True)),
-    **dict.fromkeys(["stop_reason", "refusal", "error", "asked_at", "run"], Column("text")),
+    **dict.fromkeys(["stop_reason", "refusal", "error"], Column("text")),
     **dict.fromkeys(["input_tokens", "output_tokens"], Column("count")),
+    **dict.fromkeys(["asked_at", "run"], Column("text")),
 }
+
+#: Columns that no suite can have of its own.
+_RESERVED = [*EXPORTED, *store.CALL_COLUMNS, "status", "asked", "sample"]
 
 
 class Plan(NamedTuple):
@@ -65,8 +61,8 @@ def make_plan(block: Generate, *, where: str, suites: Mapping[str, prompts.Suite
     """
     suite = prompts.read_prompts(block, suites=suites).drop(columns=_RESERVED, errors="ignore")
     suite = prompts.draw_sample(suite, limit=block.limit, seed=block.seed)
-    numbers = range(1, block.replicates + 1)
-    repeats = pd.concat([suite.assign(sample=number) for number in numbers], ignore_index=True)
+    samples = pd.DataFrame({"sample": range(1, block.replicates + 1)})
+    repeats = samples.merge(suite, how="cross")
     repeats["replicate"] = repeats.groupby("prompt").cumcount() + 1
     system = [{"role": "system", "content": block.system}] if block.system else []
     user = [{"role": "user", "content": prompt} for prompt in repeats["prompt"]]

@@ -139,20 +139,12 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 def load_wording() -> dict[str, Any]:
-    """Return the templates of news prompts and the ideologies, as shipped, with their sources."""
-    return read_shipped_yaml("news_prompts.yaml")
+    """Return the templates of news prompts and the ideologies, as shipped, with their sources.
 
-
-def load_ideologies() -> pd.DataFrame:
-    """Return the ideologies of biased prompts.
-
-    Returns
-    -------
-    DataFrame
-        `name`, `bias`, `against` (the group placed below others; ``"none"`` for a control),
-        `prompt` (the tables' word for it) and `source` (the paper, or this project).
+    An ideology has a `name`, `bias`, `against` (the group placed below others; ``"none"`` for a
+    control), `prompt` (the tables' word for it) and `source` (the paper, or this project).
     """
-    return pd.DataFrame(load_wording()["ideologies"])
+    return read_shipped_yaml("news_prompts.yaml")
 
 
 def fill_template(template: str, **values: object) -> str:

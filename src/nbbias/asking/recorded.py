@@ -13,7 +13,7 @@ import pandas as pd
 
 from nbbias import params, tables
 from nbbias.asking import plan as plans, store
-from nbbias.asking.plan import ANSWER_COLUMNS, Plan
+from nbbias.asking.plan import EXPORTED, Plan
 
 
 def read_answers(plan: Plan) -> pd.DataFrame:
@@ -29,10 +29,7 @@ def read_answers(plan: Plan) -> pd.DataFrame:
         ``provider_refusal`` or empty), `error`, `input_tokens`, `output_tokens`, `asked_at`, `run`,
         `key`, `temperature` (NaN where it was left to the provider), and the suite's own columns.
     """
-    if not plan.store_path.is_file():
-        return _join(plan, pd.DataFrame(columns=store.COLUMNS))
-    with store.read_store(plan.store_path) as connection:
-        return _join(plan, store.read_answers(connection, plan.calls["key"]))
+    return _join(plan, store.read_answers(plan.store_path, plan.calls["key"]))
 
 
 def make_placeholders(plan: Plan) -> pd.DataFrame:
@@ -52,14 +49,14 @@ def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
         calls["article_id"] = calls["prompt_id"]
     calls = tables.identify_articles(calls)
     calls = calls.drop(columns=["base_url", "messages", "parameters", "replicate"])
-    columns = ["key", "status", *ANSWER_COLUMNS, "run"]
-    table = calls.merge(answers[columns], on="key", how="left", validate="m:1")
+    table = calls.merge(answers[["status", *EXPORTED]], on="key", how="left", validate="m:1")
     table["error"] = table["error"].where(table["status"].notna(), "not asked yet")
-    first = [*tables.GENERATIONS.columns, "prompt_id", "asked", *ANSWER_COLUMNS[1:], "run", "key"]
+    first = [*tables.GENERATIONS.columns, "prompt_id", "asked", *EXPORTED]
     table = table[list(dict.fromkeys([*first, *table.columns.drop("status")]))]
-    texts = dict.fromkeys(("text", "stop_reason", "refusal", "error", "asked_at", "run"), "str")
-    numbers = {"input_tokens": "Int64", "output_tokens": "Int64", "temperature": "float64"}
-    return tables.check(table.astype(texts | numbers), tables.GENERATIONS, where="answers")
+    kinds = {"text": "str", "count": "Int64"}
+    dtypes = {name: kinds[column.kind] for name, column in EXPORTED.items()}
+    table = table.astype({**dtypes, "temperature": "float64"})
+    return tables.check(table, tables.GENERATIONS, where="answers")
 
 
 def export_answers(plan: Plan) -> pd.DataFrame:

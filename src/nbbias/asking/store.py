@@ -98,15 +98,6 @@ def _acquire_lock(path: Path) -> AcquireReturnProxy:
 
 
 @contextmanager
-def read_store(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a store to read it."""
-    with _explain_errors(path):
-        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)
-        with closing(connection):
-            yield connection
-
-
-@contextmanager
 def _explain_errors(path: Path, *errors: type[Exception]) -> Iterator[None]:
     kinds: tuple[type[Exception], ...] = (*ERRORS, *errors)
     try:
@@ -140,16 +131,22 @@ def record(connection: sqlite3.Connection, *answers: Mapping[str, Any]) -> int:
         return connection.executemany(insert, rows).rowcount
 
 
-def read_statuses(path: Path) -> dict[str, str]:
-    """Return the status of every key in a store; none is made where there is none."""
+def _select(path: Path, query: str, *values: str) -> list[Any]:
+    """Return the rows of a query; none is made where there is no store."""
     if not path.is_file() or not path.stat().st_size:
-        return {}
-    with read_store(path) as connection:
-        return dict(connection.execute("SELECT key, status FROM answers"))
+        return []
+    with _explain_errors(path):
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)
+        with closing(connection):
+            return connection.execute(query, values).fetchall()
 
 
-def read_answers(connection: sqlite3.Connection, keys: Iterable[str]) -> pd.DataFrame:
+def read_statuses(path: Path) -> dict[str, str]:
+    """Return the status of every key in a store."""
+    return dict(_select(path, "SELECT key, status FROM answers"))
+
+
+def read_answers(path: Path, keys: Iterable[str]) -> pd.DataFrame:
     """Return the rows of some keys, in any order."""
     query = "SELECT * FROM answers WHERE key IN (SELECT value FROM json_each(?))"
-    rows = connection.execute(query, [json.dumps(list(keys))])
-    return pd.DataFrame(rows.fetchall(), columns=COLUMNS)
+    return pd.DataFrame(_select(path, query, json.dumps(list(keys))), columns=COLUMNS)

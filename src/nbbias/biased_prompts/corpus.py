@@ -10,7 +10,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias import news, tables
-from nbbias.asking.prompts import fill_template, load_ideologies, load_wording
+from nbbias.asking.prompts import fill_template, load_wording
 from nbbias.biased_prompts import sample
 from nbbias.tables import SAMPLE, DataError
 
@@ -57,7 +57,7 @@ def wording(*, neutral: str, biased: str) -> pd.DataFrame:
     """
     texts = load_wording()
     rows = {"neutral": (texts["neutral"]["template"], texts["neutral"]["source"])}
-    for ideology in load_ideologies().to_dict("records"):
+    for ideology in texts["ideologies"]:
         words = fill_template(texts["biased"]["template"], ideology=ideology["name"])
         source = texts["biased"]["source"]
         rows[ideology["prompt"]] = (words, f"{source}; ideology: {ideology['source']}")

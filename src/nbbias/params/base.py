@@ -229,12 +229,8 @@ class Study(NamedTuple):
         Raises one NbbiasError for all that makes a run impossible; returns sentences on what is
         excluded.
         """
-        return list(self._function("check")(chosen))
+        return list(pkgutil.resolve_name(f"{self.module}:check")(chosen))
 
     def measure(self, **parameters: Any) -> Any:
         """Run the study without a notebook: texts and parameters in, a NamedTuple of tables out."""
-        return self._function("measure")(**parameters)
-
-    def _function(self, name: str) -> Callable[..., Any]:
-        function: Callable[..., Any] = pkgutil.resolve_name(f"{self.module}:{name}")
-        return function
+        return pkgutil.resolve_name(f"{self.module}:measure")(**parameters)
