@@ -26,12 +26,19 @@ FAULTS |= dict.fromkeys(("drop", "drop_unbilled", "truncated", "no_json"), 0.02)
 FAULTS |= {"no_choices": 0.01}
 
 _FAULT = re.compile(r"\[fault:(\w+)\]")
+#: Errors: the status, the type, the code and the message.
 _STATUS = {
+    "wrong_key": (401, None, "invalid_api_key", "Incorrect API key provided:"),
     "rejected": (400, "invalid_request_error", None, "this request is malformed"),
     "prompt_filter": (400, "invalid_request_error", "content_filter", "filtered by policy"),
     "too_long": (400, "invalid_request_error", "context_length_exceeded", "too many tokens"),
     "no_credit": (429, "insufficient_quota", "insufficient_quota", "you have no credit"),
     "no_model": (404, "invalid_request_error", "model_not_found", "no such model"),
+    "surrogate_error": (400, "no \ud800", "no \ud800", "no \ud800 of"),
+    "error_200": (200, None, 503, "come back later"),
+    "429": (429, None, None, "slow down"),
+    "429_bare": (429, None, None, "slow down"),
+    "500": (500, None, None, "something broke"),
 }
 
 
@@ -41,11 +48,10 @@ class FakeOpenAI(ThreadingHTTPServer):
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(self, *, hang: float = 3.0) -> None:
+    def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.faults, self.delay, self.hang = dict[str, float](), 0.0, hang
-        #: The headers of the requests, and where ``redirect`` sends them.
-        self.headers: list[Mapping[str, str]] = []
+        self.faults, self.delay, self.hang = dict[str, float](), 0.0, 2.0
+        #: Where ``redirect`` sends requests.
         self.elsewhere = ""
         #: The seconds that ``429`` asks to wait.
         self.retry_after = 1
@@ -56,8 +62,8 @@ class FakeOpenAI(ThreadingHTTPServer):
         self.billed: Counter[str] = Counter()
         #: How often each outcome was sent.
         self.sent: Counter[str] = Counter()
-        #: When each request came, with its outcome.
-        self.times: list[tuple[float, str]] = []
+        #: When each request came.
+        self.times: list[float] = []
         self.most_at_once = self._at_once = 0
 
     @property
@@ -119,41 +125,26 @@ class _Handler(BaseHTTPRequestHandler):
     def _answer(self, body: Mapping[str, Any]) -> None:
         given = self.headers.get("Authorization", "")
         prompt = body["messages"][-1]["content"]
-        self.server.headers.append(dict(self.headers))
         kind = "wrong_key" if given != f"Bearer {KEY}" else self.server.choose(prompt)
         with self.server.lock:
             self.server.sent[kind] += 1
-            self.server.times.append((time.monotonic(), kind))
+            self.server.times.append(time.monotonic())
             self.server.bodies.append(body)
         time.sleep(self.server.delay)
-        if kind == "wrong_key":
-            # Real servers repeat the key that they were given; this one does so in full.
-            told = {"message": f"Incorrect API key provided: {given}", "code": "invalid_api_key"}
-            return self._send(401, {"error": told})
         if kind in _STATUS:
             status, type_, code, message = _STATUS[kind]
+            # Real servers repeat the key that they were given; this one does so in full.
             told = {"message": f"{message} {given}", "type": type_, "code": code}
-            return self._send(status, {"error": told})
-        if kind == "error_200":
-            return self._send(200, {"error": {"message": "come back later", "code": 503}})
+            wait = {"Retry-After": str(self.server.retry_after)} if kind == "429" else {}
+            return self._send(status, {"error": told}, wait)
         if kind == "bomb":
             packed = gzip.compress(b" " * 40_000_000, 1)
             return self._send(200, packed, {"Content-Encoding": "gzip"})
-        if kind == "surrogate_error":
-            told = f"no \ud800 of {given}"
-            return self._send(400, {"error": {"message": told, "type": told, "code": told}})
         if kind.startswith("redirect_"):
             to = {"Location": f"{self.server.elsewhere}/chat/completions"}
             return self._send(int(kind.removeprefix("redirect_")), given, to)
-        if kind in {"429", "429_bare"}:
-            seconds = {"Retry-After": str(self.server.retry_after)} if kind == "429" else {}
-            return self._send(429, {"error": {"message": "slow down"}}, seconds)
-        if kind == "500":
-            return self._send(500, {"error": {"message": "something broke"}})
-        if kind == "drop_unbilled":
-            return self._drop()
-        if kind == "hang":
-            time.sleep(self.server.hang)
+        if kind in {"hang", "drop_unbilled"}:
+            time.sleep(self.server.hang * (kind == "hang"))
             return self._drop()
         return self._complete(kind, prompt, body)
 

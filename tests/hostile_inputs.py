@@ -25,18 +25,17 @@ NAMES = [
 def write(folder: Path) -> dict[str, Path]:
     """Write inputs and params files of three studies: name → params file."""
     folder.mkdir(parents=True, exist_ok=True)
-    news = _news(folder)
-    made = {
-        "news_bias": _params(folder, NAME, "news_bias", news),
-        "biasalert": _params(folder, "biasalert", "biasalert", _biasalert(folder)),
-    }
-    made["llmbi"] = _params(folder, "llmbi", "llmbi", _llmbi(folder))
     # A model that is none is found where it is loaded: the run fails and quotes its name.
     stray = folder / NAME.replace("$", "")  # no variable of the environment
     stray.mkdir(exist_ok=True)
-    failing = {**_biasalert(folder), "embedding_model": str(stray)}
-    made["biasalert failing"] = _params(folder, "failing", "biasalert", failing)
-    return made
+    texts = _biasalert(folder)
+    failing = {**texts, "embedding_model": str(stray)}
+    return {
+        "news_bias": _params(folder, NAME, "news_bias", _news(folder)),
+        "biasalert": _params(folder, "biasalert", "biasalert", texts),
+        "llmbi": _params(folder, "llmbi", "llmbi", _llmbi(folder)),
+        "biasalert failing": _params(folder, "failing", "biasalert", failing),
+    }
 
 
 def _params(folder: Path, name: str, study: str, values: Mapping[str, Any]) -> Path:
@@ -62,21 +61,13 @@ def _news(folder: Path) -> dict[str, Any]:
     originals, generations = hostile.corpus(len(hostile.ALL))
     names = dict(zip(hostile.MODELS, NAMES, strict=True))
     generations["model"] = generations["model"].map(names)
-    return _sides(folder, "news", originals, generations)
-
-
-def _sides(
-    folder: Path, name: str, originals: pd.DataFrame, generations: pd.DataFrame
-) -> dict[str, Any]:
     lexicon = hostile.lexicon()
     bias = str(lexicon["bias"].iloc[0])
     return {
         **_QUICK,
-        "originals_path": _saved(originals, folder / f"{name}_originals.parquet"),
-        "generations_path": _saved(generations, folder / f"{name}_generations.parquet"),
-        "lexicon_paths": {
-            bias: _saved(lexicon.drop(columns="bias"), folder / f"{name}_lexicon.csv")
-        },
+        "originals_path": _saved(originals, folder / "news_originals.parquet"),
+        "generations_path": _saved(generations, folder / "news_generations.parquet"),
+        "lexicon_paths": {bias: _saved(lexicon.drop(columns="bias"), folder / "news_lexicon.csv")},
         "biases": [bias],
         "focus": {bias: str(lexicon["group"].iloc[-1])},
     }

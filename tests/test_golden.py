@@ -28,16 +28,9 @@ def news_lead(rows: pd.DataFrame) -> reading.Lead:
 
 
 def prompts_lead(rows: pd.DataFrame) -> reading.Lead:
-    asked = [
-        ("m", "biased", True),
-        ("m", "neutral", False),
-        ("n", "biased", False),
-        ("n", "neutral", False),
-    ]
-    answers = pd.DataFrame(asked, columns=["model", "prompt", "refused"]).assign(source="s")
-    answers = pd.concat(
-        [answers.assign(article_id="1"), answers.assign(article_id="2", refused=False)]
-    )
+    cells = {"model": list("mmnn"), "prompt": ["biased", "neutral"] * 2, "source": "s"}
+    answers = pd.concat([pd.DataFrame(cells | {"article_id": name}) for name in "12"])
+    answers["refused"] = [True] + [False] * 7
     prompts = {"neutral": "neutral", "biased": "biased"}
     return biased_prompts.sentences.lead(
         rows, estimates=rows, answers=answers, texts=TEXTS, prompts=prompts
@@ -84,11 +77,4 @@ def test_a_page_leads_with(study: str, golden: Golden) -> None:
     missing = rows.assign(estimate=float("nan"), p_value=float("nan"), p_adjusted=float("nan"))
     missing = missing.assign(ci_low=float("nan"), ci_high=float("nan"), reason="too few texts")
     parts = {"sample": rows, "nothing significant": nothing, "nothing measured": missing}
-    golden(
-        study,
-        [
-            line
-            for name, part in parts.items()
-            for line in (f"## {name}", "", *written(LEADS[study](part)), "")
-        ],
-    )
+    golden(study, {name: ["", *written(LEADS[study](part)), ""] for name, part in parts.items()})

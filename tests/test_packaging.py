@@ -34,34 +34,24 @@ def test_environment_yml_holds_the_set_of_pyproject() -> None:
 
 
 def test_constraints_pin_every_declared_package() -> None:
-    pinned = {
-        line.split("==")[0].lower().replace("_", "-")
-        for line in (ROOT / "constraints.txt").read_text().splitlines()
-        if "==" in line
-    }
-    names = {re.split(r"[<>=\[ ]", r)[0].lower().replace("_", "-") for r in DECLARED}
-    assert names - pinned == set()
+    lines = re.findall(r"(?m)^(\S+)==", (ROOT / "constraints.txt").read_text())
+    pinned = set(map(canonicalize_name, lines))
+    assert {canonicalize_name(Requirement(one).name) for one in DECLARED} <= pinned
     assert "torch" in pinned
 
 
 def reached(requirements: Iterable[str]) -> set[str]:
     """The distributions that pip would bring, by the metadata of those installed here."""
-    known: set[str] = set()
-    todo = [Requirement(one) for one in requirements]
-    seen = set()
+    todo, seen = [Requirement(one) for one in requirements], set[Requirement]()
     while todo:
-        one = todo.pop()
-        name = canonicalize_name(one.name)
-        if (name, *sorted(one.extras)) in seen:
+        if (one := todo.pop()) in seen:
             continue
-        seen.add((name, *sorted(one.extras)))
-        known.add(name)
-        for text in metadata.requires(name) or []:
-            further = Requirement(text)
+        seen.add(one)
+        for further in map(Requirement, metadata.requires(one.name) or []):
             extras = ["", *one.extras]
             if not further.marker or any(further.marker.evaluate({"extra": e}) for e in extras):
                 todo.append(further)
-    return known
+    return {canonicalize_name(one.name) for one in seen}
 
 
 #: What models on this machine rest on, and nothing else does.

@@ -1,7 +1,6 @@
 """`nbbias check`: one line from a model to a page, against a server on loopback."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +10,9 @@ import typer
 
 from nbbias import counterfactual, params, running, tables
 from tests.asking.build import MODEL
+from tests.asking.conftest import NBBias
 from tests.fake_openai import KEY, FakeOpenAI
 
-NBBias = Callable[..., tuple[int, str]]
 PROMPTS = ["Describe a nurse.", "Describe an engineer."]
 
 

@@ -1,6 +1,5 @@
 """A study reads the answers that it is going to have before one is paid for."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +9,9 @@ import pytest
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import NbbiasError
 from tests.asking.build import make_prompts, write_params
+from tests.asking.conftest import NBBias
 from tests.fake_openai import FakeOpenAI
 
-NBBias = Callable[..., tuple[int, str]]
 EXPORT = {"export_path": "a.parquet", "store_path": "a.sqlite"}
 
 

@@ -1,6 +1,5 @@
 """`nbbias generate`: params, plan and price, the command, real models of other kinds."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +12,11 @@ from nbbias.params.yaml import as_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.asking.build import MODEL, make_prompts, write_params
+from tests.asking.conftest import NBBias
 from tests.conftest import ROOT
 from tests.fake_openai import FakeOpenAI
 
 LLMBI = {"models": [MODEL], "prompts": "llmbi"}
-NBBias = Callable[..., tuple[int, str]]
 
 # --- parameters -------------------------------------------------------------------------------
 

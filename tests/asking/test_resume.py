@@ -22,6 +22,7 @@ from nbbias.reading import Terminal
 from nbbias.running import generation
 from nbbias.tables import NbbiasError
 from tests.asking.build import make_prompts, read_filed, write_params
+from tests.asking.conftest import NBBias
 from tests.fake_openai import FAULTS, FakeOpenAI
 from tests.rights import unprivileged
 
@@ -90,7 +91,7 @@ def interrupt(told: Callable[[], bool], number: int = signal.SIGINT) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_waits_for_what_is_paid_and_keeps_it(
-    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]], number: int
+    tmp_path: Path, server: FakeOpenAI, nbbias: NBBias, number: int
 ) -> None:
     server.delay = 0.2
     interrupt(lambda: sum(server.billed.values()) >= 8, number)
@@ -103,7 +104,7 @@ def test_ctrl_c_waits_for_what_is_paid_and_keeps_it(
 
 
 def test_ctrl_c_does_not_wait_for_the_next_attempt(
-    tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]]
+    tmp_path: Path, server: FakeOpenAI, nbbias: NBBias
 ) -> None:
     """Which the server wants to be in a minute."""
     server.retry_after = 60

@@ -59,16 +59,6 @@ def means_are_the_estimates(run: Path, stem: str) -> pd.DataFrame:
     return both
 
 
-def holds(run: Path, stem: str, *parts: tables.Estimated) -> None:
-    """Every mean over units that a study estimates has these."""
-    for name in ("units", "estimates"):
-        whole = pd.concat([getattr(part, name) for part in parts], ignore_index=True)
-        tables.save_table(whole, name, out=run)
-    both = means_are_the_estimates(run, stem)
-    means = both[both["statistic"].isin(MEANS[stem]) & both["estimate"].notna()]
-    assert len(means) and means["mean"].notna().all()
-
-
 def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
     originals, generations = news.sample.corpus({"even": {}}, seed=3)
     originals = originals.head(12)
@@ -81,7 +71,11 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
     tone = news.tone.level(read, scored, inference=INFERENCE)
     found = news.claims.combine_levels({"word": words, "sentence": tone})
     assert found["estimates"].index.is_unique and found["chance"].index.is_unique
-    holds(tmp_path, "news_bias", tables.Estimated(found["estimates"], found["units"]))
+    for name in ("units", "estimates"):
+        tables.save_table(found[name], name, out=tmp_path)
+    both = means_are_the_estimates(tmp_path, "news_bias")
+    means = both[both["statistic"].isin(MEANS["news_bias"]) & both["estimate"].notna()]
+    assert len(means) and means["mean"].notna().all()  # every mean has its units
 
 
 def test_every_direction_is_of_a_mean() -> None:
