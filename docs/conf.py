@@ -28,8 +28,11 @@ extensions = [
 exclude_patterns = ["_build", "_ext", "_made/include", "tutorial/runs"]
 suppress_warnings = ["myst.header"]  # a page that is included begins where its host left off
 
-# Notebooks are shown as they are committed: nothing runs while the site is built.
-nb_execution_mode = "off"
+# Notebooks are committed without output, and run when the site is built.
+nb_execution_mode = "force"
+nb_execution_in_temp = True
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_block"]
 myst_heading_anchors = 3
 

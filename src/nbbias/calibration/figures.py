@@ -12,7 +12,7 @@ from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
 
 _FURTHEST = 20  # points from the nominal level to the end of the axis
-_FONT = 7.2  # points; with it, all intervals have room on a first screen
+_FONT = 8.2  # points; with it, all intervals have room on a first screen
 
 
 def limits(rows: pd.DataFrame, kind: str) -> Drawn:
@@ -35,7 +35,7 @@ def limits(rows: pd.DataFrame, kind: str) -> Drawn:
     table = table.sort_values("bound", ascending=kind == "interval", ignore_index=True)
     shares = table[["nominal", "bound", "share", "low", "high"]].mul(100)
     drawn = table.assign(panel="", **shares, cell=sentences.name_statistics(table))
-    figure = figures.panels(drawn, _draw, by="panel", height=0.5 + 0.0182 * _FONT * len(table))
+    figure = figures.panels(drawn, _draw, by="panel", height=0.5 + 0.017 * _FONT * len(table))
     values = {"what": kind, "n": len(table), "adequate": table["verdict"].isin(ADEQUATE).sum()}
     values["limit"] = sentences.limit(table)
     return Drawn(

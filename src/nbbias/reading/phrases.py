@@ -471,6 +471,7 @@ def _not_significant(
     parts: Parts, whole: pd.DataFrame, *, further: int = 0, most: int = _NAMED, sizes: bool = True
 ) -> str:
     """Say of parts without a significant row that they are equivalent, or what was detectable."""
+    most += len(parts) == most + 1  # the last is named, rather than counted
     rows = [part.iloc[0].to_dict() for part in parts]
     verdicts = pd.concat([part.get("verdict", pd.Series("")) for part in parts])
     if verdicts.astype("str").str.startswith("equivalent").all():
