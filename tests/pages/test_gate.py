@@ -118,6 +118,7 @@ def test_a_claim_that_only_the_baseline_measured_is_no_pass(
     result = gate(new, old, margin=0.1)
     verdicts = dict(zip(result.rows["claim"], result.rows["verdict"], strict=True))
     assert verdicts == {1: "not worse", 2: "cannot tell"}
+    assert [text.rpartition("; ")[2][:3] for text in result.rows["text"]] == ["no ", "p <"]
     assert result.status == 3 and not any("neither" in remark for remark in result.remarks)
     # Nor where the baseline measured it, and claimed something else.
     other = run(tmp_path / "other", {"a": scores(1), "b": scores(3)}, claims=claims[:1])

@@ -19,7 +19,7 @@ import pandas as pd
 from nbbias import stats
 from nbbias.pages import changes
 from nbbias.params import SMALLEST
-from nbbias.reading import names, p_value, prose, templates
+from nbbias.reading import names, prose, templates
 from nbbias.reading.claims import declared as claimed
 from nbbias.tables import UNIT_KEYS, NbbiasError, escape, visible
 
@@ -28,12 +28,6 @@ Verdict = Literal["worse", "cannot tell", "not worse"]
 
 #: Exit status of the command, by the verdict on all claims together, the worst first.
 STATUS: dict[Verdict, int] = {"worse": 1, "cannot tell": 3, "not worse": 0}
-
-_HEADLINES = {
-    "worse": "is worse than",
-    "cannot tell": "may or may not be worse (inconclusive) than",
-    "not worse": "is shown to be not worse than",
-}
 
 #: Power of all claims together for which units are counted.
 POWER = 0.8
@@ -98,7 +92,6 @@ def gate(
     _refuse_untestable(rows, second, where=str(run))
     confidence = float(second.manifest["parameters"].get("confidence", stats.CONFIDENCE))
     alpha = stats.alpha(confidence)
-    level = f"{100 * alpha:g}%"
     recorded = [] if renamed else changes.recorded_answers(first, second)
     tests = [_test(row, first, second, recorded) for row in rows.to_dict("records")]
     table = stats.adjust(pd.DataFrame(tests).assign(p_value=lambda rows: rows["p_worse"]))
@@ -112,27 +105,25 @@ def gate(
     order = table["verdict"].map(list(STATUS).index).sort_values(kind="stable").index
     table = table.loc[order].reset_index(drop=True)
     verdict = table["verdict"].iloc[0]
-    against = "its baseline" if first.label == second.label else first.label
-    count = f"in {(table['verdict'] == verdict).sum()} of {len(table)} tests"
-    unbounded = sorted(set(table.loc[table["margin"].isna(), "claim"]))
-    unmeasured = sorted({*(claims or second.declared["claim"])} - {*rows["claim"]})
     settings = changes.settings([first.manifest, second.manifest])
-    differing = settings.loc[settings["kind"].isin(["parameter", "data"]), "name"].unique()
-    remarks = {
-        "Compared as one model": renamed,
-        "Without a margin (--margin, smallest_effect), any worsening is tested": _listed(unbounded),
-        "Measured in neither run": _listed(unmeasured),
-        "Set or read differently": ", ".join(differing),
-        f"Paired one-sided tests at {level}": "those of a worsening are Holm-adjusted",
-        f"Comparison {look} with this baseline": look and f"worse at a level of {spent:.2g}",
+    differing = settings.loc[settings["kind"].isin(["parameter", "data"]), "name"]
+    said = {
+        "renamed": renamed,
+        "unbounded": sorted(set(table.loc[table["margin"].isna(), "claim"])),
+        "unmeasured": sorted({*(claims or second.declared["claim"])} - {*rows["claim"]}),
+        "differing": list(differing.unique()),
+        "tested": 100 * alpha,
+        "look": look and (look, spent),
     }
-    headline = f"{second.label} {_HEADLINES[verdict]} {against} {count}."
-    lines = [f"{name}: {remark}." for name, remark in remarks.items() if remark]
-    return Gate(second.label, headline, table, STATUS[verdict], lines)
-
-
-def _listed(claims: Sequence[float]) -> str:
-    return ", ".join(f"claim {number:.0f}" for number in claims)
+    of = {"verdict": verdict, "k": (table["verdict"] == verdict).sum(), "n": len(table)}
+    sides = {"run": second.label, "baseline": first.label}
+    return Gate(
+        run=second.label,
+        headline=prose.render_plain("gate.headline", **sides, **of),
+        rows=table,
+        status=STATUS[verdict],
+        remarks=[prose.render_plain("gate.remark", kind=k, of=v) for k, v in said.items() if v],
+    )
 
 
 def _declared(
@@ -181,7 +172,7 @@ def _test(row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[
     result |= {name: float(common[name].mean()) for name in ("first", "second")}
     margin = 0.0 if pd.isna(row["margin"]) else row["margin"]
     result |= stats.noninferiority_test(common, worse=worse, margin=margin)
-    reason = None
+    reason = ""
     if common.empty:
         reason = f"no {second.study.called} measured by the same instrument in both runs"
     # Nothing can be said of a model that was not asked between the two runs.
@@ -197,26 +188,16 @@ def _test(row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[
 
 def _describe(row: Row, first: changes.Run, second: changes.Run, design: Row) -> str:
     """Return of one claim what changed, against which margin, and its p value or the reason."""
-    units, worse = second.study.called, second.study.worse[row["statistic"]]
-    if row["n"] < 2:
-        return str(row["reason"] or f"only 1 of the {units} is in both runs")
-    size = {of: names.quantity(row | {of: abs(row[of])}, of) for of in ("worsening", "margin")}
-    bound = f"margin {size['margin']}" if pd.notna(row["margin"]) else "no margin"
-    direction = "worse" if row["worsening"] > 0 else "better"
-    change = f"{direction} by {size['worsening']}" if row["worsening"] else "no change"
-    end = row["reason"] or p_value(row["p_not_worse"])
-    if row["verdict"] == "worse" or not (pd.notna(row["margin"]) or row["reason"]):
-        end = f"{p_value(row['p_adjusted'])} (Holm)"
-    elif row["verdict"] == "cannot tell" and not row["reason"]:
+    sizes = row | {of: abs(row[of]) for of in ("worsening", "margin")}
+    said = {of: names.quantity(sizes, of) for of in ("first", "second", "worsening", "margin")}
+    bounded, needed = pd.notna(row["margin"]), None
+    if row["n"] > 1 and bounded and row["verdict"] == "cannot tell" and not row["reason"]:
         pair = changes.pair_units(first, second, row["key"]).dropna()
-        design = {**design, "worse": worse, "margin": row["margin"]}
-        end = f"too few {units} to estimate how many would suffice"
-        if needed := stats.noninferiority_n(pair, **design):
-            enough = prose.round_up(max(needed, row["n"] + 1))
-            end = f"about {enough:,} would suffice if nothing changed ({POWER:.0%} power)"
-    estimates = f"{names.quantity(row, 'first')} → {names.quantity(row, 'second')}"
-    counts = f"{row['n']:,} of {row['n_all']:,} {units} in both runs"
-    return f"{estimates}, {change}; {bound}; {counts}; {end}"
+        design |= {"worse": second.study.worse[row["statistic"]], "margin": row["margin"]}
+        needed = stats.noninferiority_n(pair, **design)
+    enough = needed and prose.round_up(max(needed, row["n"] + 1))
+    units = {"units": second.study.called, "enough": enough, "power": POWER}
+    return prose.render_plain("gate.change", row=row, said=said, bounded=bounded, **units)
 
 
 def plain(result: Gate) -> str:

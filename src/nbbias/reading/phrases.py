@@ -219,18 +219,13 @@ def missed(rows: pd.DataFrame) -> list[str]:
     if "truth" not in rows:
         return []
     rows = rows[rows["truth"].fillna(0).ne(0) & rows["estimate"].notna()]
-    simulated = [
-        (
-            re.sub(" of .* (terms|words)$", "", names.measure(row)),
-            row["model"],
-            truth,
-            *(Markup(of.removesuffix(unit)) for of in sizes),
-        )
-        for row in rows[~significance.is_significant(rows)].to_dict("records")
-        for mde, unit in [(pd.Series(row.get("mde"), dtype=float), names.unit(row).name)]
-        for truth in [Markup(signed(row | {"estimate": row["truth"]}))]
-        for sizes in [(signed(row), size_range(row, mde))]
-    ]
+    simulated = []
+    for row in rows[~significance.is_significant(rows)].to_dict("records"):
+        name = re.sub(" of .* (terms|words)$", "", names.measure(row))
+        mde = size_range(row, pd.Series(row.get("mde"), dtype=float))
+        sizes = [of.removesuffix(names.unit(row).name) for of in (signed(row), mde)]
+        truth = signed(row | {"estimate": row["truth"]})
+        simulated.append((name, row["model"], *map(Markup, (truth, *sizes))))
     return [render("claims.missed", rows=simulated, n=len(rows))] if len(rows) else []
 
 
