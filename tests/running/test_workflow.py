@@ -81,7 +81,7 @@ def test_the_gate_of_several_runs(
     command.chmod(0o755)
     outside = {name: value for name, value in os.environ.items() if name != "GITHUB_ACTIONS"}
     outside["PATH"] = f"{tmp_path}:{outside['PATH']}"
-    script = str(data_path("templates/ci/gate.sh"))
+    script = str(data_path("templates/ci/ci/gate.sh"))
     done = subprocess.run(
         ["sh", script], cwd=tmp_path, capture_output=True, text=True, check=False, env=outside | env
     )

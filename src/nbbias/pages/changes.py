@@ -213,11 +213,6 @@ def _settings_of(run: Mapping[str, Any]) -> dict[tuple[str, str], str]:
         name: f"{Path(entry['path']).name} ({entry['sha256'][:12]})"
         for name, entry in run.get("data", {}).items()
     }
-    parameters, versions = run.get("parameters", {}), run.get("versions", {})
-    parts = {
-        "parameter": parameters,
-        "data": data,
-        "version": versions,
-        "git": run.get("git") or {},
-    }
-    return {(kind, name): str(v) for kind, part in parts.items() for name, v in part.items()}
+    parts = {"parameter": run.get("parameters"), "data": data, "version": run.get("versions")}
+    given = [(kind, part or {}) for kind, part in (parts | {"git": run.get("git")}).items()]
+    return {(kind, name): str(value) for kind, part in given for name, value in part.items()}

@@ -38,16 +38,15 @@ def runs(out: Path) -> list[dict[str, Any]]:
 
 
 def run(folder: Path) -> dict[str, Any] | None:
-    """Return what a run's manifest says, its `finding`, all that leads its page (`lead`), and
-    whether it has a `page`; None where there is no run.
+    """Return what a run's manifest says, all that leads its page (`lead`), and whether it has a
+    `page`; None where there is no run.
     """
     if (content := manifest.read(folder)) is None:
         return None
     if folder.name.endswith(FAILED):
         content["run"] = folder.name
-    lead = tables.read_finding(folder)
     has_page = (folder / "index.html").is_file()
-    return {**content, "finding": lead["sentence"], "lead": lead, "page": has_page}
+    return {**content, "lead": tables.read_finding(folder), "page": has_page}
 
 
 def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:

@@ -30,18 +30,11 @@ _TEXTS = {".html", ".ipynb", ".json", ".csv", ".tex", ".svg"}
 #: The same run gives the same archive: every file has a zip's oldest date.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
-#: What a new project folder holds; a workflow for GitHub and what it needs, by template.
+#: What a new project folder holds.
 _COPIED = (
     *("notebooks/*.ipynb", "params/*/*.yaml", "params/*/*.csv", "CITATION.bib"),
     *("docs/howto/*.md", "docs/howto/*.ipynb"),
 )
-_WORKFLOW = {
-    ".github/workflows/bias.yml": "github.yaml",
-    ".github/workflows/nightly.yml": "nightly.yaml",
-    "ci/gate.sh": "gate.sh",
-    "params/llmbi/ci.yaml": "params.yaml",
-    "params/llmbi/anchors.yaml": "anchors.yaml",
-}
 
 
 # --- a run --------------------------------------------------------------------------------------
@@ -163,13 +156,17 @@ def new(folder: Path, *, ci: str | None = None) -> int:
     """
     if ci not in (None, "github"):
         raise tables.NbbiasError("--ci", f"no workflow for {ci!r}; there is: github")
-    source = studies.home()
-    paths = sorted(path for pattern in _COPIED for path in source.glob(pattern))
-    files = {path.relative_to(source).as_posix(): path.read_bytes() for path in paths}
+    found = [(studies.home(), pattern) for pattern in _COPIED]
+    # A workflow for GitHub and what it needs lie there as in the repository.
+    found += [(tables.data_path("templates/ci"), "**/*")] * bool(ci)
+    files = {
+        path.relative_to(source).as_posix(): path.read_bytes()
+        for source, pattern in found
+        for path in sorted(source.glob(pattern))
+        if path.is_file()
+    }
     files[studies.MARK] = b"Notebooks of this folder are run by nbbias; see `nbbias new`.\n"
     if ci:
-        ours = tables.data_path("templates/ci")
-        files |= {name: (ours / file).read_bytes() for name, file in _WORKFLOW.items()}
         files["requirements.txt"] = f"nbbias[llm]=={tables.versions()['nbbias']}\n".encode()
         # What is no part of a repository that measures.
         files[".gitignore"] = b".pip/\nanswers/\nreports/\nruns/\nsite/\n"

@@ -30,7 +30,6 @@ _TEXTS = ("generations_path", "answers_path", "labelled_path")
 
 #: Panels of the figure, and the range of log10 of evidence that it draws.
 _PANELS, _DRAWN = 6, (-2.5, 9.0)
-_STYLES = {"system": "-", "judge": ":", "system or judge": "-"}
 
 
 class Watch(NamedTuple):
@@ -283,7 +282,14 @@ def _draw(whole: pd.DataFrame, threshold: float) -> figures.Draw:
         for row in rows.to_dict("records"):
             run = np.arange(len(row["path"])) + 2
             evidence = 10 ** np.clip(row["path"], *_DRAWN)
-            ax.plot(run, evidence, _STYLES[row["of"]], color=figures.INK, lw=1.8, label=row["of"])
+            ax.plot(
+                run,
+                evidence,
+                ":" if row["of"] == "judge" else "-",
+                color=figures.INK,
+                lw=1.8,
+                label=row["of"],
+            )
         ax.axhline(10**threshold, color=figures.MUTED, ls="--", lw=1, label="threshold")
         ax.set(yscale="log", ylim=scale, xlabel="run", ylabel="evidence of a drift (e-value)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -355,9 +355,8 @@ def scaled(rows: pd.DataFrame) -> tuple[pd.DataFrame, Callable[[pd.DataFrame], s
     ([-25.0], 'percentage points')
     """
     factor = [names.unit(row).factor for row in rows.to_dict("records")]
-    values = ("estimate", "ci_low", "ci_high", "null", "null_low", "null_high", "truth")
-    ends = (*values, *significance.SELECTED)
-    return rows.assign(**{end: rows[end] * factor for end in ends if end in rows}), _axis
+    values = [name for name in rows if name.startswith((*names.SCALED, "truth"))]
+    return rows.assign(**rows[values].mul(factor, axis=0)), _axis
 
 
 def _axis(rows: pd.DataFrame) -> str:

@@ -282,7 +282,7 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
 
 
 #: How columns begin that have the unit of the measure.
-_SCALED = ("estimate", "null", "mde", "ci_", "tipping_point", "measured")
+SCALED = ("estimate", "null", "mde", "ci_", "tipping_point", "measured")
 
 
 def scaled(row: Mapping[str, Any], *, decimals: int = 3) -> dict[str, Any]:
@@ -296,7 +296,7 @@ def scaled(row: Mapping[str, Any], *, decimals: int = 3) -> dict[str, Any]:
     (-12.5, ' pp', 1)
     """
     factor, _, _, short, _ = unit(row)
-    values = {name: factor * row[name] for name in row if str(name).startswith(_SCALED)}
+    values = {name: factor * row[name] for name in row if str(name).startswith(SCALED)}
     return {**row, **values, "short": short, "decimals": 1 if short else decimals}
 
 

@@ -39,9 +39,9 @@ _FURTHER = re.compile(r"(?:&\w+=COLUMN)+")
 
 
 class Trial(NamedTuple):
-    """A study tried on files: by input, what they leave out, how they were read, and faults."""
+    """A study tried on files: its command, what they leave out, how they were read, and faults."""
 
-    files: dict[str, str]
+    command: str
     settings: params.Own
     readings: list[tables.FileReading]
     problems: Sequence[str]
@@ -74,7 +74,7 @@ def examine(files: Sequence[str]) -> list[str]:
         if (trial := _try(study, files) if study.inputs else None) and trial.problems:
             missing += _entry(stem, "; ".join(trial.problems))
         elif trial:
-            commands.append(_command(stem, trial))
+            commands.append(trial.command)
             ready += _ready(stem, trial)
     for file in files:
         rows = tables.attempt([], texts.read_texts, file)
@@ -123,6 +123,7 @@ def _columns(trial: Trial) -> int:
 
 def _try_as(study: params.Study, files: dict[str, str]) -> Trial:
     named = {name.removesuffix("_path"): file for name, file in files.items()}
+    inputs = [f"{name}={shlex.quote(file)}" for name, file in named.items()]
     problems, paths, settings = list[str](), dict[str, str](), params.Own()
     with tables.record_reads() as readings:
         try:
@@ -136,17 +137,13 @@ def _try_as(study: params.Study, files: dict[str, str]) -> Trial:
     readings_used = [one for one in readings if one.form and one.path in paths.values()]
     shown = [_HAS.sub("", problem.replace("_path", "")) for problem in problems[:3]]
     shown = [shorten(_FURTHER.sub("&…", problem), 180) for problem in shown]
-    return Trial(named, settings, readings_used, shown)
-
-
-def _command(stem: str, trial: Trial) -> str:
-    named = " ".join(f"{name}={shlex.quote(file)}" for name, file in trial.files.items())
-    return f"nbbias run {stem} {named}"
+    command = f"nbbias run {study.stem} {' '.join(inputs)}"
+    return Trial(command, settings, readings_used, shown)
 
 
 def _ready(stem: str, trial: Trial) -> Iterator[str]:
     """Yield the command that runs a study, and what each of its claims can show."""
-    yield from _entry(stem, _command(stem, trial))
+    yield from _entry(stem, trial.command)
     for name, (value, reason) in trial.settings.items():
         yield from _entry("", f"{name}: {params.as_yaml(value, flow=True)} ({reason})")
     read = [one.table for one in trial.readings if one.table is not None]
