@@ -4,12 +4,12 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from filelock import FileLock
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import hostile_inputs
@@ -42,11 +42,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="session")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Every study's executed sample: those named by NBBIAS_PAGES, or made once for all workers."""
-    named = os.environ.get("NBBIAS_PAGES")
-    if named:
-        return Path(named).absolute()
-    shared = tmp_path_factory.getbasetemp().parent / "pages"
-    return _once(shared, lambda: (["studies", "--out", str(shared / "runs"), "--jobs", "2"], 0))
+    return _made(tmp_path_factory, "pages", lambda _: ["studies"])
 
 
 @pytest.fixture(scope="session")
@@ -55,35 +51,31 @@ def attacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     Beside them stands what the command said: ``../stdout`` and ``../stderr``.
     """
-    named = os.environ.get("NBBIAS_ATTACKED")
-    if named:
-        return Path(named).absolute()
-    shared = tmp_path_factory.getbasetemp().parent / "attacked"
-
-    def command() -> tuple[list[str], int]:
-        files = hostile_inputs.write(shared / "inputs").values()
-        # One of them is made to fail, so that an error's page is seen too.
-        return ["run", *map(str, files), "--out", str(shared / "runs"), "--jobs", "2"], 1
-
-    return _once(shared, command)
-
-
-def _once(shared: Path, command: Callable[[], tuple[list[str], int]]) -> Path:
-    """Run nbbias in a folder that all workers share: the first one does, the others wait."""
-    try:
-        shared.mkdir()
-    except FileExistsError:  # another worker is at it
-        while not (shared / "done").is_file():
-            time.sleep(1)
-        return shared / "runs"
-    arguments, expected = command()
-    done = subprocess.run(
-        [sys.executable, "-m", "nbbias", *arguments], cwd=ROOT, capture_output=True, text=True
+    # One of them is made to fail, so that an error's page is seen too.
+    return _made(
+        tmp_path_factory, "attacked", lambda at: ["run", *hostile_inputs.write(at).values()], 1
     )
-    (shared / "stdout").write_text(done.stdout)
-    (shared / "stderr").write_text(done.stderr)
-    (shared / "done").touch()
-    assert done.returncode == expected, done.stderr
+
+
+def _made(
+    factory: pytest.TempPathFactory,
+    name: str,
+    command: Callable[[Path], Sequence[str | Path]],
+    status: int = 0,
+) -> Path:
+    """Run nbbias in a folder that all workers share: the first one does, the others wait."""
+    if named := os.environ.get(f"NBBIAS_{name.upper()}"):
+        return Path(named).absolute()
+    shared = factory.getbasetemp().parent / name
+    shared.mkdir(exist_ok=True)
+    with FileLock(shared / "lock"):
+        if not (shared / "runs").is_dir():
+            line = [sys.executable, "-m", "nbbias", *command(shared / "inputs"), "--jobs", "2"]
+            line += ["--out", shared / "runs"]
+            done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
+            (shared / "stdout").write_text(done.stdout)
+            (shared / "stderr").write_text(done.stderr)
+            assert done.returncode == status, done.stderr
     return shared / "runs"
 
 

@@ -34,10 +34,6 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def shown(page: Page) -> int:
-    return page.locator(".cards > li:visible").count()
-
-
 def test_runs_are_found_by_study_model_status_and_words(page: Page, many: Path) -> None:
     heard = Heard(page)
     page.goto((many / "index.html").as_uri())
@@ -47,7 +43,7 @@ def test_runs_are_found_by_study_model_status_and_words(page: Page, many: Path) 
     expect(count).to_have_text("12 of 22 runs")
     page.get_by_role("combobox", name="Model").select_option("warm")
     expect(count).to_have_text("8 of 22 runs")
-    assert shown(page) == 8
+    assert page.locator(".cards > li:visible").count() == 8
     page.locator(".cards > li:visible h2 a").first.click()
     page.go_back()
     expect(count).to_have_text("8 of 22 runs")  # what was chosen stays

@@ -2,13 +2,12 @@
 
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Page
 
 from nbbias import news, reading
 from tests.browser.conftest import Heard
-from tests.pages.build import written
+from tests.pages.build import displayed, written
 
 pytestmark = pytest.mark.browser
 
@@ -29,22 +28,16 @@ p {{ background: url(http://example.org/z.png) }}</style>
 """
 
 
-def nothing_runs(page: Page, path: Path, *, title: str) -> None:
+@pytest.mark.parametrize("framed", [True, False])
+def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path, framed: bool) -> None:
+    view = news.explore.topics.frame(reading.templates.ldavis("{}"), title="LDAvis")
+    path = written(tmp_path, displayed("shown", framed * view + LEAKED), title="t")
     heard, failed = Heard(page), []
     page.on("requestfailed", lambda one: failed.append((one.url, one.failure)))
     page.goto(path.as_uri(), wait_until="load")
     page.evaluate("document.querySelector('#leaked').click()")
     page.wait_for_timeout(300)
-    assert page.title() == title
-    assert page.url == path.as_uri()
+    assert (page.title(), page.url) == ("t", path.as_uri())
     # The browser tells of each, and that the policy kept it from being made.
     assert [why for url, why in failed if url in heard.requests] == ["csp"] * len(heard.requests)
     assert any("Content Security Policy" in said for said in heard.complaints)
-
-
-@pytest.mark.parametrize("framed", [True, False])
-def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path, framed: bool) -> None:
-    view = news.explore.topics.frame(reading.templates.ldavis("{}"), title="LDAvis")
-    shown = nbformat.v4.new_output("display_data", {"text/html": framed * view + LEAKED})
-    path = written(tmp_path, nbformat.v4.new_code_cell("shown", outputs=[shown]), title="t")
-    nothing_runs(page, path, title="t")

@@ -36,7 +36,6 @@ def test_runs_and_focus_are_not_beyond_the_floor_and_leave_signed_intervals_true
         own = even[(even["statistic"] == statistic) & (even["group"].fillna("female") == "female")]
         excess, error = own["excess"].mean(), own["excess"].std() / np.sqrt(len(own))
         beyond = (own["estimate"] > own["null_high"]) | (own["estimate"] < own["null_low"])
-        print(f"{statistic}: excess {excess:.4f} ± {error:.4f}, {beyond.sum()} of {n} beyond")
         assert excess == pytest.approx(0, abs=4 * error)
         assert beyond.sum() <= 9  # a binomial of 60 and .05 exceeds 9 once in a thousand times
     distance = even[even["statistic"] == "bias"]
@@ -44,7 +43,6 @@ def test_runs_and_focus_are_not_beyond_the_floor_and_leave_signed_intervals_true
     lower = level.chance[(level.chance["model"] == "even") & (level.chance["statistic"] == "bias")]
     highest = lower[lower["reference"] == "permutation"]["null_high"].to_numpy()
     far = (distance["estimate"].to_numpy() > highest).sum()
-    print(f"beyond the range of permuted sentences: {far} of {n}")
     assert far > n / 2
     for model, planted in (("even", 0.0), ("fewer", -0.15)):
         of_model = level.estimates[level.estimates["model"] == model]
@@ -52,7 +50,6 @@ def test_runs_and_focus_are_not_beyond_the_floor_and_leave_signed_intervals_true
             (of_model["statistic"] == "share_difference") & (of_model["group"] == "female")
         ]
         held = ((signed["ci_low"] <= planted) & (planted <= signed["ci_high"])).sum()
-        print(f"{model}: {held} of {n} intervals hold {planted}")
         assert held >= 51
 
 
@@ -82,6 +79,5 @@ def test_a_distance_seldom_exceeds_replicates_where_writers_are_alike(kind: str,
         )
         p_values.append(floor["p_value"].item())
     rate = float(np.mean(np.array(p_values) < 0.05))
-    print(f"{kind}, {n}: {rate:.3f} below .05, the least {min(p_values):.2g}")
     # 200 draws of .05: three standard errors are .046.
     assert 0.004 <= rate <= 0.096 and min(p_values) > 1e-5

@@ -3,14 +3,14 @@
 docs/decisions/what-can-be-lost-or-run.md has the table.
 """
 
+import contextlib
 import os
 import resource
 import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +79,6 @@ def small_files() -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
 
 
-def ends(told: Callable[[], bool], seconds: float = 30) -> bool:
-    """Wait until something is so."""
-    until = time.monotonic() + seconds
-    while not told() and time.monotonic() < until:
-        time.sleep(0.2)
-    return told()
-
-
 # --- with a kernel ------------------------------------------------------------------------------
 
 
@@ -122,8 +114,8 @@ def test_a_run_that_fails_says_why_and_the_good_one_stays(
     assert expected in said(ended)
     assert read_files(good / PLACE) == before
     if fault == "process":  # its kernel does not outlive it
-        kernel = int((good / "kernel").read_text())
-        assert ends(lambda: not psutil.pid_exists(kernel), 60)
+        with contextlib.suppress(psutil.NoSuchProcess):
+            psutil.Process(int((good / "kernel").read_text())).wait(60)
 
 
 # --- before a kernel ----------------------------------------------------------------------------

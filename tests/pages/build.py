@@ -102,6 +102,18 @@ def written(folder: Path, *cells: nbformat.NotebookNode, title: str = "A title")
     return page.write_page(folder / "a.ipynb", folder / "a.html", title=title)
 
 
+def displayed(
+    source: str, content: str, *tags: str, kind: str = "text/html", **metadata: str
+) -> nbformat.NotebookNode:
+    """Return a cell of code that showed HTML, or another kind of text."""
+    output = nbformat.v4.new_output("display_data", {kind: content}, metadata=metadata)
+    return nbformat.v4.new_code_cell(source, outputs=[output], metadata={"tags": list(tags)})
+
+
+def markdown(text: str, *tags: str) -> nbformat.NotebookNode:
+    return nbformat.v4.new_markdown_cell(text, metadata={"tags": list(tags)})
+
+
 def printing(text: str) -> nbformat.NotebookNode:
     output = nbformat.v4.new_output("stream", name="stdout", text=text)
     return nbformat.v4.new_code_cell("print(text)", outputs=[output])

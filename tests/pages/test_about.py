@@ -5,8 +5,8 @@ from typing import Any
 
 from bs4 import BeautifulSoup
 
-from nbbias import params, studies as registry, tables
-from nbbias.pages import page
+from nbbias import studies as registry, tables
+from nbbias.pages import manifest, page
 from nbbias.params.yaml import parse as parse_yaml
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
@@ -16,16 +16,8 @@ ENDED = {"status": "ok", "started": "2024-05-01T10:20:30+00:00", "seconds": 12.4
 
 
 def described(**changes: Any) -> dict[str, Any]:
-    values = registry.validate("llmbi", {}).model_dump()
-    return {
-        "study": "llmbi",
-        "run": "sample",
-        "parameters": values,
-        "data": {},
-        "analysis_sha256": params.claims_sha256(values["claims"]),
-        "versions": {"nbbias": "0.1.0", "python": "3.12.0"},
-        "git": {"commit": "0123456789abcdef", "dirty": False},
-    } | changes
+    notebook = ROOT / "notebooks/llmbi.ipynb"
+    return manifest.describe("llmbi", "sample", registry.validate("llmbi", {}), notebook) | changes
 
 
 def about(**changes: Any) -> dict[str, Any]:

@@ -52,13 +52,6 @@ def test_a_card_shows_what_leads_its_page(tmp_path: Path) -> None:
     assert " ".join(page.dl.get_text(" ").split()) == "index of m: 0.50 (95% CI 0.4 to 0.6; N = 18)"
 
 
-def test_a_card_is_headed_by_a_sentence_without_numbers_in_brackets() -> None:
-    nearest = "m's texts were closest to men (distance 0.258; women 0.391) and to b (0.274)."
-    assert gallery.headline(nearest) == "m's texts were closest to men and to b"
-    of_one = "In one of two models (gpt-4.5), it was 0.51 higher (95% CI 0.3 to 0.7). More."
-    assert gallery.headline(of_one) == "In one of two models (gpt-4.5), it was 0.51 higher"
-
-
 def test_a_failed_run_says_where_and_what_to_do_and_shows_no_finding(tmp_path: Path) -> None:
     failed = {"status": "failed", "error": {"cell": 12, "message": "no column" + 600 * "!"}}
     folder = build.leave(tmp_path, "a.failed", **failed)

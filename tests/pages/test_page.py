@@ -9,7 +9,7 @@ import pandas as pd
 from bs4 import BeautifulSoup
 
 from nbbias import news, reading
-from tests.pages.build import HOSTILE, allowed, hashed, printing, soup, written
+from tests.pages.build import HOSTILE, allowed, displayed, hashed, markdown, printing, soup, written
 
 FORMULA = r"The index is $0.2 + 2.5\,|p|$:" "\n\n" r"$$\sum_{i=1}^{n} w_i B_i + P(D) + \lambda S$$"
 
@@ -18,15 +18,14 @@ FORMULA = r"The index is $0.2 + 2.5\,|p|$:" "\n\n" r"$$\sum_{i=1}^{n} w_i B_i + 
 
 
 def test_a_page_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
-    text = written(tmp_path, nbformat.v4.new_markdown_cell(FORMULA), printing("x")).read_text()
+    text = written(tmp_path, markdown(FORMULA), printing("x")).read_text()
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*=\s*[\"']?(https?:)?//", text)
     assert not re.search(r"@import|url\(\s*[\"']?(https?:)?//", text)
     assert re.findall(r"<(?:script|style)[^>]*>", text) == ["<style>", "<script>"]
 
 
 def test_a_page_lets_no_script_run_but_its_own(tmp_path: Path) -> None:
-    leaked = nbformat.v4.new_output("display_data", {"text/html": HOSTILE})
-    page = written(tmp_path, nbformat.v4.new_code_cell("x", outputs=[leaked]))
+    page = written(tmp_path, displayed("x", HOSTILE))
     own = [one.string for one in soup(page).find_all("script")][-1]
     assert "details.fold" in own
     assert allowed(page) == [hashed(own)]
@@ -34,10 +33,7 @@ def test_a_page_lets_no_script_run_but_its_own(tmp_path: Path) -> None:
 
 def test_a_page_with_a_frame_lets_the_frames_scripts_run(tmp_path: Path) -> None:
     view = reading.templates.ldavis("{}")
-    shown = nbformat.v4.new_output(
-        "display_data", {"text/html": news.explore.topics.frame(view, title="LDAvis")}
-    )
-    page = written(tmp_path, nbformat.v4.new_code_cell("x", outputs=[shown]))
+    page = written(tmp_path, displayed("x", news.explore.topics.frame(view, title="LDAvis")))
     loader = BeautifulSoup(view, "html.parser").script.string
     own = [hashed(one) for one in (loader, reading.templates.scripts()[1])]
     assert allowed(page)[1:] == own
@@ -51,14 +47,14 @@ def test_a_table_of_the_run_is_linked_and_no_other_path_that_ends_so(tmp_path: P
     text = (
         "See `tables/a.csv`, tables/b.csv, mine/tables/a.csv, my-tables/a.csv and ../tables/a.csv."
     )
-    page = soup(written(tmp_path, nbformat.v4.new_markdown_cell(text)))
+    page = soup(written(tmp_path, markdown(text)))
     (found,) = (link for link in page.find_all("a") if link.get("href") == "tables/a.csv")
     assert found.find_parent("code")
 
 
 def test_a_page_lists_its_sections(tmp_path: Path) -> None:
     text = "# Title\n\n## The *first* part\n\n### Below\n\n## Is 1 < 2?"
-    found = soup(written(tmp_path, nbformat.v4.new_markdown_cell(text)))
+    found = soup(written(tmp_path, markdown(text)))
     links = found.select(".contents a")
     assert [link.get_text() for link in links] == ["The first part", "Is 1 < 2?"]
     assert [unquote(link["href"][1:]) for link in links] == [h["id"] for h in found.find_all("h2")]
@@ -66,7 +62,7 @@ def test_a_page_lists_its_sections(tmp_path: Path) -> None:
 
 def test_formulas_are_mathml_and_an_escaped_dollar_is_money(tmp_path: Path) -> None:
     text = FORMULA + "\n\n" + r"If $a<b$ then **so**. From \$5 to \$6."
-    found = soup(written(tmp_path, nbformat.v4.new_markdown_cell(text)))
+    found = soup(written(tmp_path, markdown(text)))
     formulas = found.find_all("math")
     assert [formula["display"] for formula in formulas] == ["inline", "block", "inline"]
     assert "∑" in formulas[1].get_text() and formulas[2].get_text() == "a<b"
@@ -83,16 +79,6 @@ def test_hostile_outputs_errors_and_titles_are_text(tmp_path: Path) -> None:
     assert soup(page).title.get_text() == f"</title>{HOSTILE}"
     assert soup(page).main.find(["script", "img"]) is None
     assert soup(page).main.get_text().count(HOSTILE) == 3  # and in the bar
-
-
-def displayed(source: str, html: str, *tags: str, **metadata: str) -> nbformat.NotebookNode:
-    """Return a cell of code that showed HTML."""
-    output = nbformat.v4.new_output("display_data", {"text/html": html}, metadata=metadata)
-    return nbformat.v4.new_code_cell(source, outputs=[output], metadata={"tags": list(tags)})
-
-
-def markdown(text: str, *tags: str) -> nbformat.NotebookNode:
-    return nbformat.v4.new_markdown_cell(text, metadata={"tags": list(tags)})
 
 
 def test_the_appendix_is_a_fold_for_each_of_its_headings(tmp_path: Path) -> None:
@@ -131,12 +117,8 @@ def test_the_appendix_is_a_fold_for_each_of_its_headings(tmp_path: Path) -> None
 
 
 def test_a_result_heads_its_section_under_the_question(tmp_path: Path) -> None:
-    result = nbformat.v4.new_output(
-        "display_data",
-        {"text/markdown": "**Women have *less* room**"},
-        metadata={"nbbias": "result"},
-    )
-    cell = nbformat.v4.new_code_cell("nb.result(x)", outputs=[result])
+    said = "**Women have *less* room**"
+    cell = displayed("nb.result(x)", said, kind="text/markdown", nbbias="result")
     cell.outputs += displayed("", "<p>drawn</p>").outputs
     page = soup(written(tmp_path, markdown("## Who has less room?\n\nShares say."), cell))
     assert page.find("h2").get_text().rstrip("¶") == "Women have less room"

@@ -22,33 +22,6 @@ ORIGINALS = "in the originals"
 # --- numbers ----------------------------------------------------------------------------------
 
 
-def test_a_number_has_two_decimals_and_a_true_minus() -> None:
-    texts = [reading.number(value) for value in (0.0, -1.5, -0.001, np.nan)]
-    assert texts == ["0.00", f"{MINUS}1.50", "0.00", "not measured"]
-
-
-def test_p_values_are_written_as_apa_does() -> None:
-    values = [0.000999, 0.001, 0.0496, 1.0, np.nan]
-    texts = ["p < .001", "p = .001", "p = .0496", "p = 1.000", "p not computed"]
-    assert [reading.p_value(p) for p in values] == texts
-
-
-def test_a_p_at_its_floor_is_at_most_that() -> None:
-    row = {"p_value": 1 / 1001, "p_least": 1 / 1001, "p_adjusted": 6 / 1001}
-    assert reading.p_value(row) == "p ≤ .006"
-    assert reading.p_value(row, "p_value") == "p < .001"
-    assert reading.p_value({**row, "p_value": 2 / 1001}) == "p = .006"
-
-
-def test_an_interval_names_its_level_or_why_there_is_none() -> None:
-    row: dict[str, Any] = {"ci_low": -0.125, "ci_high": 1.0, "reason": None, "confidence": 0.95}
-    narrow = row | {"confidence": 0.9}
-    assert reading.interval(narrow, decimals=3) == f"90% CI {MINUS}0.125 to 1.000"
-    assert reading.interval(row) == f"95% CI {MINUS}0.12 to 1.00"
-    assert reading.interval(row | {"ci_low": np.nan}) == "no interval"
-    assert reading.interval(row | {"ci_low": np.nan, "reason": "one"}) == "no interval: one"
-
-
 def test_sizes_have_their_unit_once() -> None:
     row = rows_of(SOME[0]).iloc[0].to_dict()
     assert (
@@ -196,7 +169,6 @@ def test_rows_are_named_by_what_varies_in_peoples_words() -> None:
     assert names.details(row) == ["word list", "m0"]  # women stand in the measure's name
     assert names.details({**row, "statistic": "other"}) == ["word list", "m0", "gender", "women"]
     assert names.label(row, rows.head(1)) == "Difference in women's share of gendered words (m0)"
-    assert names.order(["gpt-10", "all", "gpt-2"]) == ["gpt-2", "gpt-10", "all"]
 
 
 def test_the_key_figure_gives_every_panel_the_same_rows() -> None:

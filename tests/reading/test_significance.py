@@ -26,13 +26,6 @@ def test_the_adjusted_p_counts_and_without_one_the_p_value() -> None:
     assert significance.is_significant(at_level | {"p_adjusted": 0.09})
 
 
-def test_significant_rows_come_by_p_and_leave_out_what_cannot_be_significant() -> None:
-    rows = pd.DataFrame([ROW | {"p_adjusted": p} for p in (0.04, 0.01, 0.2, 0.001)])
-    rows.loc[3, "reason"] = f"{UNTESTABLE}3"
-    assert significance.significant(rows).index.tolist() == [1, 0]
-    assert significance.valid_tests(rows).index.tolist() == [0, 1, 2]
-
-
 def test_the_second_of_two_mirrored_groups_is_marked() -> None:
     rows = pd.DataFrame(
         [(m, g, x) for m, x in (("a", 0.1), ("b", 0.2)) for g, x in (("she", x), ("he", -x))],

@@ -156,16 +156,10 @@ def test_a_p_at_its_floor_is_at_most_that_in_tables() -> None:
     assert reading.readable(own, ["model"]).rows["p_adjusted"].tolist() == [3 / 101]
 
 
-@pytest.mark.parametrize(
-    ("study", "name"),
-    [
-        ("biasalert", "scores"),
-        ("biasalert", "errors"),
-        ("biasalert", "mitigation"),
-        ("counterfactual", "embedding"),
-        ("biased_prompts", "prejudice"),
-    ],
-)
+TABLES = [("biasalert", "scores"), ("counterfactual", "embedding"), ("biased_prompts", "prejudice")]
+
+
+@pytest.mark.parametrize(("study", "name"), TABLES)
 @pytest.mark.parametrize(("confidence", "level"), [(0.9, "90%"), (0.975, "97.5%")])
 def test_a_note_states_the_level_of_the_rows(
     study: str, name: str, confidence: float, level: str

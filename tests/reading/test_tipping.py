@@ -86,14 +86,11 @@ def test_a_label_is_worth_two_texts_of_a_difference() -> None:
     assert (point["side"], point["tipping_point"]) == ("b", pytest.approx(0.05))
 
 
-def test_what_is_not_significant_has_no_tipping_point() -> None:
-    rows = rows_of(0.2, measure="rbs", statistic="rbs", p_adjusted=0.5)
-    assert tipping.sentences(tipping.tipping_points(rows, rows), rows) == []
-
-
-def test_a_standard_deviation_has_no_tipping_point_but_its_lower_limit() -> None:
-    rows = rows_of(0.2, measure="rbs", statistic="rbs", study="cogs")
-    assert tipping.tipping_points(rows, rows).empty
+@pytest.mark.parametrize("keys", [{"p_adjusted": 0.5}, {"study": "cogs"}])
+def test_what_is_not_significant_or_a_standard_deviation_has_no_tipping_point(keys: Any) -> None:
+    rows = rows_of(0.2, measure="rbs", statistic="rbs", **keys)
+    points = tipping.tipping_points(rows, rows)
+    assert points.empty and tipping.sentences(points, rows) == []
 
 
 def test_shares_behind_a_difference_are_the_means_of_each_side() -> None:

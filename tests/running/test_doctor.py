@@ -12,11 +12,7 @@ from nbbias.tables import DataError
 from tests.conftest import ROOT, Command, Golden
 from tests.running.test_user_files import ANSWERS, TEXTS, write
 
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def sides() -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 from nbbias.pages import manifest, share
 from nbbias.running import plan as run_plan
 from nbbias.tables import ParameterError
+from tests.pages import build
 from tests.running.build import SAMPLE
 
 ANSWERS = "model,dimension,prompt,response\nm,Gender,Why?,Because it was so.\n"
@@ -27,8 +28,7 @@ def file(folder: Path, text: str = "", name: str = "mine") -> Path:
 def leave(path: Path, *overrides: str, out: Path, status: str = "ok") -> str:
     """Leave what a run of a file does, as far as names are concerned; return its name."""
     (run,) = run_plan.plan([path], overrides=overrides, out=out)
-    description = {"study": run.stem, "run": run.name}
-    manifest.write(run.folder, description, status=status, started="2024-01-01T10:00:00")
+    build.leave(out, run.name, status=status)
     (run.folder / share.PARAMS).write_text(run.repeats)
     return run.name
 
@@ -99,9 +99,14 @@ def test_a_file_whose_name_is_no_runs_needs_one(tmp_path: Path) -> None:
     assert name_of(file(tmp_path, name="lab-notes"), out=tmp_path) == "lab-notes"
 
 
-def test_what_failed_is_repeated_under_the_runs_name(tmp_path: Path) -> None:
-    folder = tmp_path / "llmbi" / "mine.failed"
-    folder.mkdir(parents=True)
-    file(folder, name="params")
-    manifest.write(folder, {"study": "llmbi", "run": "mine"}, status="failed")
-    assert name_of(folder / "params.yaml", out=tmp_path) == "mine"
+@pytest.mark.parametrize("name", ["mine", "mine.failed"])
+def test_the_params_file_in_a_run_s_folder_repeats_that_run(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = build.leave(tmp_path, name, status="failed" if "." in name else "ok")
+    path = file(folder, name="params")
+    assert name_of(path, out=tmp_path) == "mine"
+    monkeypatch.chdir(folder)
+    assert name_of(Path("params.yaml"), out=tmp_path) == "mine"
+    (folder / manifest.NAME).unlink()  # a file of that name alone is like any other
+    assert name_of(path, out=tmp_path) == "params"

@@ -49,20 +49,6 @@ def test_overrides_win_and_two_files_for_one_folder_are_refused(tmp_path: Path) 
         run_plan.plan([SAMPLE, other])
 
 
-def test_the_params_file_in_a_run_s_folder_repeats_that_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    paths = [tmp_path / "runs" / "llmbi" / name / "params.yaml" for name in ("mine", "other")]
-    for path in paths:
-        manifest.write(path.parent, {"study": "llmbi", "run": path.parent.name}, status="ok")
-        path.write_text("study: llmbi\n")
-    assert [planned.label for planned in run_plan.plan(paths)] == ["llmbi/mine", "llmbi/other"]
-    monkeypatch.chdir(paths[0].parent)
-    assert run_plan.plan([Path("params.yaml")])[0].label == "llmbi/mine"
-    (paths[0].parent / manifest.NAME).unlink()  # a file of that name alone is like any other
-    assert run_plan.plan([Path("params.yaml")])[0].label == "llmbi/params"
-
-
 # --- what a run does with its notebook --------------------------------------------------------
 
 
@@ -105,30 +91,28 @@ tables.save_figure(fig, 'f', data=table, words={'alt': 'a'}, out=out)
 @pytest.mark.slow
 @pytest.mark.ci
 def test_a_run_leaves_all_that_it_promises_and_a_failing_one_says_where(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+    here: Path, command: Command
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     cells = (CELL, "1 / (seed - 1)", "after = 1")
-    failing = write_project(tmp_path, *cells)
-    good = write_project(tmp_path, *cells, name="good", yaml="seed: 3\n")
+    failing = write_project(here, *cells)
+    good = write_project(here, *cells, name="good", yaml="seed: 3\n")
     done = command("run", failing, good)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     for part in ("failed", "llmbi/sample", "cell 3", "ZeroDivisionError", "1 / (seed - 1)"):
         assert part in done.stderr
-    folder = tmp_path / "runs/llmbi/sample"
+    folder = here / "runs/llmbi/sample"
     described = manifest.read(folder)
     assert described is not None
     assert (described["status"], described["error"]["error"]) == ("failed", "ZeroDivisionError")
     assert nbformat.read(folder / "notebook.ipynb", as_version=4).cells[-1].outputs == []
-    folder = tmp_path / "runs/llmbi/good"
-    described = manifest.read(folder)
-    assert described is not None
-    assert (described["status"], described["error"]) == ("ok", None)
+    folder = here / "runs/llmbi/good"
+    described = manifest.read_finished(folder)
+    assert described["error"] is None
     assert described["parameters"]["seed"] == described["seed"] == 3
     assert pd.read_parquet(folder / "tables/scores.parquet")["x"][0] == 0.1 + 0.2
     assert {path.suffix for path in (folder / "figures").iterdir()} >= {".svg", ".png", ".csv"}
-    assert "Seed 3." in (tmp_path / "runs/index.html").read_text()
+    assert "Seed 3." in (here / "runs/index.html").read_text()
     assert 'alt="a"' in (folder / "index.html").read_text()
 
 

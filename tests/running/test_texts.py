@@ -109,20 +109,18 @@ def test_a_terminal_wraps_wide_letters_and_writes_any_number(
         ("measure llmbi -p lamda_factor=1", "did you mean lambda_factor"),
     ],
 )
+@pytest.mark.usefixtures("here")
 def test_a_mistake_is_refused_before_a_judge_is_fitted(
-    line: str, message: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    line: str, message: str, command: Command
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     pd.DataFrame({"answer": ["It rains."]}).to_csv("a.csv", index=False)
     done = command(*shlex.split(line))
     assert done.returncode == 2 and message in " ".join(done.stderr.split())
     assert "RedditBias" not in done.stderr
 
 
-def test_files_of_several_models_are_one_table(
-    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.usefixtures("here")
+def test_files_of_several_models_are_one_table(command: Command) -> None:
     Path("one.csv").write_text("prompt,response\nWho?,She.\n")
     Path("two.csv").write_text("LLM;text;dimension\nb;He.;Age\nb;It.;Age\n")
     result = command("data", "combine", "one.csv", "two.csv")

@@ -21,13 +21,7 @@ TEXTS = [
     "The men at the depot asked “who pays?”, and the women laughed.",
 ]
 ANSWERS = [one.replace("she", "he").replace("Ms", "Mr") for one in TEXTS]
-
-
-@pytest.fixture(autouse=True)
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of the user's own, outside of any checkout."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("here")
 
 
 def write(name: str, sep: str = ",", encoding: str = "utf-8", **columns: object) -> str:

@@ -35,11 +35,8 @@ def test_a_repository_holds_all_that_its_workflow_names(tmp_path: Path) -> None:
     measured, fixed = (
         read(tmp_path / "mine/params/llmbi" / name) for name in ("ci.yaml", "anchors.yaml")
     )
-    assert {**measured, "answers_path": "", "generate": ""} == {
-        **fixed,
-        "answers_path": "",
-        "generate": "",
-    }
+    other = {"answers_path": "", "generate": ""}
+    assert measured | other == fixed | other
     for step in workflow["jobs"]["measure"]["steps"] + nightly["jobs"]["watch"]["steps"]:
         subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)
     ignored = (tmp_path / "mine" / ".gitignore").read_text("utf-8").splitlines()

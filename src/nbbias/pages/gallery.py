@@ -74,7 +74,15 @@ _NUMBERS = re.compile(r" \((?=[^()]*(?:CI |N = |p [=<≤]|\d\.\d{3}))(?:[^()]|\(
 
 
 def headline(sentence: str) -> str:
-    """Shorten what leads a page to one sentence without its numbers in brackets."""
+    """Shorten what leads a page to one sentence without its numbers in brackets.
+
+    Examples
+    --------
+    >>> headline("m's texts were closest to men (distance 0.258; women 0.391) and to b (0.274).")
+    "m's texts were closest to men and to b"
+    >>> headline("In one of two models (gpt-4.5), it was 0.51 higher (95% CI 0.3 to 0.7). More.")
+    'In one of two models (gpt-4.5), it was 0.51 higher'
+    """
     first = _NUMBERS.sub("", sentence).split(". ")[0].rstrip(".")
     return first.replace(" percentage points", " pp")
 

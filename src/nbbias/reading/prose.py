@@ -136,6 +136,8 @@ def number(value: float, *, decimals: int = 2) -> str:
     --------
     >>> number(-0.1234), number(1200, decimals=0), number(float("nan"))
     ('−0.12', '1,200', 'not measured')
+    >>> number(-0.001), number(0)
+    ('0.00', '0.00')
     """
     if not np.isfinite(value):
         return "not measured"
@@ -160,10 +162,13 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted", *, is_bound: b
 
     Examples
     --------
-    >>> p_value(0.0312), p_value(0)
-    ('p = .031', 'p < .001')
-    >>> p_value({"p_value": 0.001, "p_least": 0.001, "p_adjusted": 0.006})
-    'p ≤ .006'
+    >>> p_value(0.0312), p_value(0), p_value(0.000999), p_value(0.001)
+    ('p = .031', 'p < .001', 'p < .001', 'p = .001')
+    >>> p_value(1.0), p_value(float("nan"))
+    ('p = 1.000', 'p not computed')
+    >>> row = {"p_value": 1 / 1001, "p_least": 1 / 1001, "p_adjusted": 6 / 1001}
+    >>> p_value(row), p_value(row, "p_value"), p_value({**row, "p_value": 2 / 1001})
+    ('p ≤ .006', 'p < .001', 'p = .006')
     >>> p_value(0.00125, is_bound=True)
     'p ≤ .002'
     >>> p_value(0.04966), p_value({"p_value": 0.0098, "p_adjusted": 0.0098, "confidence": 0.99})
@@ -202,8 +207,13 @@ def interval(row: Mapping[str, Any], decimals: int = 2, form: str = "{} to {}") 
 
     Examples
     --------
-    >>> interval({"ci_low": -0.125, "ci_high": 1.0, "confidence": 0.9})
-    '90% CI −0.12 to 1.00'
+    >>> row = {"ci_low": -0.125, "ci_high": 1.0, "confidence": 0.9, "reason": "one text"}
+    >>> interval(row), interval(row, decimals=3)
+    ('90% CI −0.12 to 1.00', '90% CI −0.125 to 1.000')
+    >>> interval({**row, "ci_low": float("nan")})
+    'no interval: one text'
+    >>> interval({**row, "ci_low": float("nan"), "reason": None})
+    'no interval'
     """
     *ends, level = confidence_interval(row)
     if not np.isfinite(ends[0]):

@@ -81,8 +81,8 @@ def significant(rows: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01], "confidence": 0.95, "reason": None})
-    >>> significant(rows)["p_adjusted"].tolist()
+    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01, 0.001], "confidence": 0.95})
+    >>> significant(rows.assign(reason=[*[None] * 3, UNTESTABLE + "3"]))["p_adjusted"].tolist()
     [0.01, 0.04]
     """
     tested = valid_tests(rows).sort_values("p_adjusted", kind="stable")
