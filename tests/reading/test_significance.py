@@ -18,12 +18,10 @@ ROW |= {"p_value": 0.3, "p_adjusted": 0.6, "statistic_value": np.nan, "reason": 
 
 
 def test_the_adjusted_p_counts_and_without_one_the_p_value() -> None:
-    assert significance.adjusted_p(ROW) == 0.6
-    assert significance.adjusted_p(ROW | {"p_adjusted": np.nan}) == 0.3
-    assert not significance.is_significant(ROW | {"p_adjusted": np.nan, "p_value": np.nan})
-    at_level = ROW | {"p_adjusted": 0.1, "confidence": 0.9}
-    assert not significance.is_significant(at_level)
-    assert significance.is_significant(at_level | {"p_adjusted": 0.09})
+    p = pd.DataFrame({"p_adjusted": [0.6, np.nan, np.nan, 0.1, 0.09], "confidence": 0.9})
+    rows = p.assign(p_value=[0.3, 0.3, np.nan, 0.01, 0.01])
+    assert significance.adjusted_p(rows).tolist()[:2] == [0.6, 0.3]
+    assert significance.is_significant(rows).tolist() == [False, False, False, False, True]
 
 
 def test_the_second_of_two_mirrored_groups_is_marked() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,29 +22,24 @@ POWER = 0.8
 ONE_SIDED = "versions permuted within prompt"
 
 
-def adjusted_p(rows: Any) -> Any:
-    """Return the adjusted p value of a row, or of each of a table; NaN if untested.
+def adjusted_p(rows: pd.DataFrame) -> pd.Series:
+    """Return the adjusted p value of each row, or its p value if that was not adjusted.
 
-    Where no p value was adjusted, it is the p value.
+    NaN if the row was not tested.
 
     Examples
     --------
-    >>> adjusted_p({"p_adjusted": np.nan, "p_value": 0.03})
-    0.03
+    >>> adjusted_p(pd.DataFrame({"p_adjusted": [0.06, np.nan], "p_value": 0.03})).tolist()
+    [0.06, 0.03]
     """
-    adjusted, p = rows["p_adjusted"], rows["p_value"]
-    if isinstance(adjusted, pd.Series):
-        return adjusted.fillna(p)
-    return p if np.isnan(adjusted) else adjusted
+    return rows["p_adjusted"].fillna(rows["p_value"])
 
 
-def is_significant(rows: Any) -> Any:
-    """Return whether a row, or each of a table, differs significantly from its null value.
+def is_significant(rows: pd.DataFrame) -> pd.Series:
+    """Return whether each row differs significantly from its null value.
 
     Examples
     --------
-    >>> is_significant({"p_adjusted": 0.04, "p_value": 0.02, "confidence": 0.95})
-    True
     >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, np.nan], "p_value": 0.04})
     >>> is_significant(rows.assign(confidence=0.95)).tolist()
     [True, False, True]

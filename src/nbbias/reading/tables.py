@@ -227,7 +227,7 @@ def labelled(rows: pd.DataFrame, names: Sequence[str], **options: Any) -> Table:
 
 def _leading(rows: pd.DataFrame, most: int) -> tuple[pd.DataFrame, str]:
     """Return the rows with the smallest p, or furthest from the null value, and a note on these."""
-    p = rows["p_adjusted"].fillna(rows["p_value"])
+    p = significance.adjusted_p(rows)
     if p.notna().any():  # of rows whose p is 1 after correction a few
         most = max(_FEWEST, min(most, (p < 1).sum()))
     distance = (rows["estimate"] - rows["null"].fillna(0)).abs()
