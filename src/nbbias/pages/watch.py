@@ -80,7 +80,7 @@ def watch(runs: Path, anchors: Path | None = None, *, margin: float | None = Non
         raise NbbiasError(str(runs), "its runs read the same answers: no model was queried again")
     labels, last = [_name(run) for run in series], series[-1]
     fixed = _anchors(anchors, last, labels) if anchors else []
-    claims, untested = _claims(last, where=str(runs))
+    claims, untested = _claims(last, margin or 0.0, where=str(runs))
     settings = changes.settings([run.manifest for run in series])
     varying = settings["kind"].isin(["parameter", "version"]) & ~settings["name"].isin(_TEXTS)
     remarks |= {
@@ -96,13 +96,10 @@ def watch(runs: Path, anchors: Path | None = None, *, margin: float | None = Non
         values, anchored = (_values(these, claim["key"]) for these in (series, fixed))
         parts = {"system or judge": values}
         if anchors:
-            common = values.index.intersection(anchored.index)
-            anchored = anchored.loc[common]
-            parts = {"system": values.loc[common] - anchored, "judge": anchored}
-        smallest = claim["smallest_effect"]
-        bound = (margin or 0.0) if pd.isna(smallest) else float(smallest)
+            values, anchored = values.align(anchored, join="inner", axis=0)
+            parts = {"system": values - anchored, "judge": anchored}
         tested = [
-            claim | {"of": of, "margin": bound, **_test(part, bound, threshold, confidence)}
+            claim | {"of": of, **_test(part, claim["margin"], threshold, confidence)}
             for of, part in parts.items()
         ]
         verdict = _verdict([row["of"] for row in tested if row["reached"]])
@@ -171,17 +168,21 @@ def _anchors(folder: Path, last: changes.Run, labels: Sequence[str]) -> list[cha
     return [named.get(label) for label in labels]
 
 
-def _claims(run: changes.Run, *, where: str) -> tuple[pd.DataFrame, list[str]]:
-    """Return the declared claims, or else the main estimates, and the names of those left out."""
+def _claims(run: changes.Run, margin: float, *, where: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return the declared claims, or else the main estimates, and the names of those left out.
+
+    A claim's `margin` is its smallest effect, or else the one that is given.
+    """
     if (rows := run.declared).empty:
         main = studies.main_estimates()[["study", "measure", "statistic"]]
         rows = run.estimates.merge(main, on=["study", "measure", "statistic"])
         rows = rows[~significance.is_mirrored(rows)].assign(smallest_effect=np.nan)
     rows = rows.drop_duplicates("key")
     rows = rows.assign(name=[names.label(row, rows) for row in rows.to_dict("records")])
+    rows["margin"] = rows["smallest_effect"].fillna(margin).astype(float)
     if not (tested := rows["key"].isin(list(run.units))).any():
         raise NbbiasError(where, f"declares no claim that is a mean over {run.study.called}")
-    columns = ["measure", "statistic", "key", "name", "smallest_effect"]
+    columns = ["measure", "statistic", "key", "name", "margin"]
     return rows.loc[tested, columns], rows.loc[~tested, "name"].to_list()
 
 

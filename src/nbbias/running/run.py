@@ -212,17 +212,16 @@ def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
     try:
         if notebook.is_file():
             clean(notebook)
-            status, title = {**times, "status": outcome["status"]}, f"nbbias: {job.run.label}"
-            about = pages.page.foot(job.description, status)
-            pages.page.write_page(notebook, folder / "index.html", title=title, about=about)
+            about = pages.page.foot(job.description, {**times, "status": outcome["status"]})
+            title, page = f"nbbias: {job.run.label}", folder / "index.html"
+            pages.page.write_page(notebook, page, title=title, about=about)
     except Exception as error:  # a run without a page has failed, but is not lost
         log.debug("no page for %s", job.run.label, exc_info=True)
         outcome |= {**_failure(error), "message": f"no page was written: {error}"}
-    details = ("cell", "error", "message")
-    times["status"] = outcome["status"]
-    times["error"] = {name: outcome[name] for name in details if name in outcome} or None
+    said = {name: outcome[name] for name in ("cell", "error", "message") if name in outcome}
+    ended = {**times, "status": outcome["status"], "error": said or None}
     try:
-        pages.manifest.write(folder, job.description, **times)
+        pages.manifest.write(folder, job.description, **ended)
         folder = place.keep(folder, job.run.folder, complete=outcome["status"] == "ok")
     except OSError as error:
         message = f"could not be kept: {error.filename or job.run.folder}: {error.strerror}"
