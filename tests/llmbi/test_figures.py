@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from nbbias import llmbi, tables
-from tests.reading.test_figures import estimates, filled, markers, rendered
+from tests.reading.test_figures import estimates, filled, markers
 
 pytestmark = pytest.mark.usefixtures("style")
 
@@ -30,7 +30,7 @@ def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: i
             expected = [value - null for value, null in zip(values, table["null"][:3], strict=True)]
             assert [x for x, _ in drawn] == pytest.approx(expected)
             assert [y for _, y in drawn] == [2, 1, 0]
-    assert rendered(figure)
+    assert tables.svg(figure)
 
 
 SCORES = {"score": [1.0, 0.3, 0.5], "neutral": 0.4, "neutral_low": 0.2, "neutral_high": 0.6}

@@ -1,6 +1,7 @@
 """Figures by structure: what is drawn equals the table, and nothing unmeasured is drawn at 0."""
 
 import itertools
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -31,6 +32,11 @@ def markers(ax: Axes, marker: str = "o") -> list[tuple[float, float]]:
     ]
 
 
+def dots(ax: Axes, marker: str = "o") -> list[float]:
+    """How far to the right these stand."""
+    return [x for x, _ in markers(ax, marker)]
+
+
 def labels(ax: Axes) -> list[str]:
     """The names of the rows, from the top."""
     return [text.get_text() for text in ax.get_yticklabels()]
@@ -41,14 +47,19 @@ def filled(figure: Figure) -> list[Axes]:
     return [ax for ax in figure.axes if ax.axison]
 
 
+def estimates(**columns: Any) -> pd.DataFrame:
+    table = {"statistic": "dimension_mean", "model": "m", "dimension": ["a", "b", "c"]}
+    table |= {"estimate": [0.5, -0.2, 0.9], "ci_low": [0.4, -0.4, 0.6], "ci_high": [0.6, 0.0, 1.2]}
+    table |= {"null": 0.3, "null_low": 0.1, "null_high": 0.5, "confidence": 0.95}
+    return pd.DataFrame(table | {"p_adjusted": np.nan} | columns)
+
+
 # --- intervals --------------------------------------------------------------------------------
 
 
 def test_estimates_intervals_and_ranges_stand_at_their_values_the_first_on_top(ax: Axes) -> None:
-    rows = pd.DataFrame({"cell": ["a", "b", "c"], "estimate": [0.5, np.nan, 0.9]})
-    rows = rows.assign(ci_low=[0.4, np.nan, 0.6], ci_high=[0.6, 0.0, 1.2])
-    rows = rows.assign(null=0.3, null_low=0.1, null_high=0.5)
-    figures.intervals(rows, ax, words={}, hue=None)
+    gap = {"estimate": [0.5, np.nan, 0.9], "ci_low": [0.4, np.nan, 0.6]}
+    figures.intervals(estimates(**gap, cell=["a", "b", "c"]), ax, words={}, hue=None)
     assert markers(ax) == [(0.5, 2), (0.9, 0)]
     assert (labels(ax), ax.get_yticks().tolist()) == (["a", "b", "c"], [2, 1, 0])
     spans = [tuple(line.get_xdata()) for line in ax.lines if line.get_color() == figures.INK]
