@@ -10,10 +10,8 @@ from nbbias import news, tables
 from nbbias.biased_prompts import compare, refusing
 from nbbias.calibration import biased_prompts as simulated
 from nbbias.calibration.trials import Design, repeat, seeded
-from nbbias.stats import InferenceSettings
 from tests.calibration.toy import assert_same
 
-INFERENCE = InferenceSettings(n_permutations=100)
 MEASURES = {one.name: one for one in simulated.MEASURES}
 ENDS = ("estimate", "ci_low", "ci_high")
 
@@ -31,8 +29,8 @@ def answers(values: dict[str, np.ndarray], asked: int = 1, **more: Any) -> pd.Da
 @pytest.mark.parametrize("scenario", ["rare", "repeats"])
 def test_refusals_are_estimated_as_the_study_estimates_them(scenario: str) -> None:
     design = Design(scenario, 24, 12, 0.2)
-    (row,) = simulated.refusing(seeded(design, INFERENCE), design, INFERENCE)
-    rng = seeded(design, INFERENCE)
+    (row,) = simulated.refusing(seeded(design), design, 0.95)
+    rng = seeded(design)
     neutral, biased = simulated.verdicts(rng, design, simulated.refusal_rates(design))
     table = answers({"neutral": neutral, "biased": biased}, 5 if scenario == "repeats" else 1)
     found = refusing.rates(table).estimates
@@ -42,8 +40,8 @@ def test_refusals_are_estimated_as_the_study_estimates_them(scenario: str) -> No
 
 def test_corrected_rates_are_those_of_the_study() -> None:
     design = Design("single", 24, 12, 0.3)
-    trials = repeat(simulated.corrected, design, 1, INFERENCE).set_index("statistic")
-    rng = seeded(design, INFERENCE)
+    trials = repeat(simulated.corrected, design, 1, confidence=0.95).set_index("statistic")
+    rng = seeded(design)
     flagged = simulated.flagged(rng, simulated.refusal_rates(design))
     neutral, biased = simulated.verdicts(rng, design, flagged)
     found = refusing.rates(
@@ -58,8 +56,8 @@ def test_corrected_rates_are_those_of_the_study() -> None:
 @pytest.mark.parametrize("scenario", ["selective", "one"])
 def test_words_are_compared_as_the_study_compares_them(scenario: str) -> None:
     design = Design(scenario, 40, 12, -0.15)
-    (row,) = simulated.prompting(seeded(design, INFERENCE), design, INFERENCE)
-    neutral, biased = simulated.words(seeded(design, INFERENCE), design)
+    (row,) = simulated.prompting(seeded(design), design, 0.95)
+    neutral, biased = simulated.words(seeded(design), design)
     scores = pd.DataFrame({"neutral": neutral, "biased": biased})
     scores = scores.melt(var_name="prompt", value_name="difference_female")
     cell = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "instrument": "i"}

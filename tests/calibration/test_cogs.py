@@ -7,24 +7,22 @@ import pytest
 from nbbias import cogs
 from nbbias.calibration import cogs as simulated
 from nbbias.calibration.trials import Design, repeat, seeded
-from nbbias.stats import InferenceSettings
 
-INFERENCE = InferenceSettings(n_permutations=100)
 MEASURES = {one.name: one for one in simulated.MEASURES}
 
 
 @pytest.mark.parametrize("scenario", ["crossed", "heavy"])
 def test_distances_are_measured_as_the_study_measures_them(scenario: str) -> None:
     design = Design(scenario, 24, 12, 0.01)
-    trials = repeat(simulated.rbs, design, 2, INFERENCE)
-    rng = seeded(design, INFERENCE)
+    trials = repeat(simulated.rbs, design, 2, confidence=0.95)
+    rng = seeded(design)
     for _, row in trials.iterrows():
         values = simulated.distances(rng, design).set_axis(["man", "woman", "non-binary"], axis=1)
         table = values.reset_index().melt(["task", "theme"], value_name="distance")
         table = table.rename(columns={"variable": "identity"}).assign(
             model="m", topic="t", axis="gender", baseline=np.nan, instrument="none"
         )
-        found = cogs.rbs.rbs(table, confidence=INFERENCE.confidence).estimates
+        found = cogs.rbs.rbs(table, confidence=0.95).estimates
         found = found[found["statistic"] == "rbs"].iloc[0]
         for name in ("estimate", "ci_low", "ci_high", "p_value"):
             assert row[name] == pytest.approx(found[name], abs=1e-12)
@@ -55,8 +53,7 @@ def test_the_effect_is_that_of_many_units(name: str) -> None:
     one = MEASURES[name]
     for scenario in set(one.scenarios) - {"tasks", "themes", "crossed", "heavy", "far"}:
         for effect in (0.0, max(one.effects)):
-            design, inference = Design(scenario, 2000, 12, effect), InferenceSettings(0.95, 1)
-            trials = repeat(one.trial, design, 2, inference)
+            trials = repeat(one.trial, Design(scenario, 2000, 12, effect), 2, confidence=0.95)
             for _, row in trials.iterrows():
                 if row["statistic"] == "abs_raw" and scenario in {"place", "alike"}:
                     continue  # as published it is not of identities alone

@@ -12,21 +12,21 @@ from scipy.stats import t
 from nbbias import calibration, tables
 from nbbias.calibration import designs, estimates
 from nbbias.calibration.params import Calibration
-from nbbias.stats import InferenceSettings
 from tests.calibration.toy import NARROW, TOY
 
 pytestmark = pytest.mark.usefixtures("toy")
 
-INFERENCE = InferenceSettings(n_permutations=20, seed=7)
 NOTHING = pd.DataFrame()
 
 
-def listed(repeats: int = 40, families: int = 0, n: tuple[int, ...] = (10, 80)) -> pd.DataFrame:
-    return designs.list_designs([], n=n, repeats=repeats, family_n=n, family_repeats=families)
+def listed(repeats: Any = 40, families: int = 0, n: tuple[int, ...] = (10, 80)) -> pd.DataFrame:
+    sizes = {"n": [*n], "family_n": [*n]}
+    chosen = Calibration(repeats=repeats, family_repeats=families, **sizes)
+    return designs.list_designs(chosen)
 
 
 def simulated(table: pd.DataFrame, kind: str = "trial") -> pd.DataFrame:
-    return designs.simulate(table[table["kind"] == kind], inference=INFERENCE)
+    return designs.simulate(table[table["kind"] == kind], confidence=0.95, seed=7)
 
 
 def test_every_design_is_listed_once_with_the_nearest_numbers_of_units(
@@ -38,14 +38,14 @@ def test_every_design_is_listed_once_with_the_nearest_numbers_of_units(
     assert table.groupby("kind").size().to_dict() == {"family": 8, "trial": 12}
     assert set(table.loc[table["held_out"], "scenario"]) == {"tails"}
     assert set(listed(n=(7, 9, 400, 40))["n"]) == {10, 80, 30}
-    assert simulated(listed(n=())).empty
+    assert simulated(listed().head(0)).empty
     with pytest.raises(tables.ParameterError, match="no measure 'toy/mean'; did you mean toy/mea"):
-        designs.list_designs(["toy/mean"], n=[10], repeats=2)
+        designs.list_designs(Calibration(measures=["toy/mean"]))
     slow = {"toy/means": TOY._replace(share=0.25)}
     monkeypatch.setattr(designs, "measures", lambda: slow)
     assert set(listed()["repeats"]) == {10}
     named = {"default": 40, "toy/means": 80}
-    assert set(designs.list_designs([], n=[10], repeats=named)["repeats"]) == {20}
+    assert set(listed(named)["repeats"]) == {20}
     for wrong, message in (
         ({"toy/means": 9}, "default"),
         ({"default": 9, "toy/mean": 9}, "toy/mea"),
@@ -58,7 +58,7 @@ def test_designs_draw_independent_studies_and_the_same_design_the_same() -> None
     table = simulated(listed())
     assert table.groupby("statistic")["estimate"].nunique().eq(12).all()
     pd.testing.assert_frame_equal(table, simulated(listed()))
-    other = designs.simulate(listed(), inference=INFERENCE._replace(seed=8))
+    other = designs.simulate(listed(), confidence=0.95, seed=8)
     assert not table["estimate"].equals(other["estimate"])
 
 

@@ -7,17 +7,14 @@ import pytest
 from nbbias import llmbi
 from nbbias.calibration import llmbi as simulated
 from nbbias.calibration.trials import Design, repeat, seeded
-from nbbias.stats import InferenceSettings
 from tests.calibration.toy import assert_same
-
-INFERENCE = InferenceSettings(n_permutations=100)
 
 
 @pytest.mark.parametrize("scenario", ["skewed", "repeats", "silent"])
 def test_sums_are_what_the_study_fits(scenario: str) -> None:
     design = Design(scenario, 18, 12, 0.1)
-    trials = repeat(simulated.index, design, 1, INFERENCE).set_index("statistic")
-    of = simulated.answers(seeded(design, INFERENCE), design, effects=[0.1, 0.0])
+    trials = repeat(simulated.index, design, 1, confidence=0.95).set_index("statistic")
+    of = simulated.answers(seeded(design), design, effects=[0.1, 0.0])
     rows = [
         (f"m{model}", f"d{of.dimension[prompt]}", f"p{prompt}", sample, 60, score)
         for (model, prompt, sample), score in np.ndenumerate(of.scores)
@@ -28,7 +25,7 @@ def test_sums_are_what_the_study_fits(scenario: str) -> None:
         passage=range(len(of.windows))
     )
     scores = llmbi.scoring.score_answers(measured)
-    result = llmbi.estimates.estimates(scores, windows, formula={}, confidence=INFERENCE.confidence)
+    result = llmbi.estimates.estimates(scores, windows, formula={}, confidence=0.95)
     found = result.estimates
     own = found[found["model"] == "m0"]
     own = own[own["statistic"] == "index"]
@@ -55,6 +52,6 @@ def test_the_effect_is_that_of_many_prompts(scenario: str) -> None:
 
 def test_a_family_compares_every_pair_of_models() -> None:
     design = Design("skewed", 18, 12, 0.1)
-    rows = simulated.family(seeded(design, INFERENCE), design, INFERENCE)
+    rows = simulated.family(seeded(design), design, 0.95)
     *_, one, both, two = (row["estimate"] for row in rows)
     assert both == pytest.approx(one + two)

@@ -64,17 +64,17 @@ def read_alike(sample: Corpus) -> tuple[Read, scoring.Scored]:
 @pytest.mark.parametrize(("scenario", "n"), [("uneven", 30), ("runs", 10)])
 @pytest.mark.parametrize("level", ["words", "tone"])
 def test_words_and_tone_are_those_of_the_study(level: str, scenario: str, n: int) -> None:
-    design, rng = Design(scenario, n, 12, -0.1), seeded(Design(scenario, n, 12, -0.1), INFERENCE)
+    design, rng = Design(scenario, n, 12, -0.1), seeded(Design(scenario, n, 12, -0.1), 3)
     answers = corpora.SCENARIOS[scenario].answers
     shifts = {"share": [0.0] * answers, "tone": [0.0] * answers}
     shifts["share" if level == "words" else "tone"] = [-0.1] * answers
     read, scored = read_alike(corpora.simulate(rng, design, **shifts))
     if level == "words":
         found = words.level(read, inference=INFERENCE).estimates
-        rows = list(trials.words(seeded(design, INFERENCE), design, INFERENCE))
+        rows = list(trials.words(seeded(design, 3), design, 0.95))
     else:
         found = tone.level(read, scored, inference=INFERENCE).estimates
-        rows = list(trials.tone(seeded(design, INFERENCE), design, INFERENCE))
+        rows = list(trials.tone(seeded(design, 3), design, 0.95))
     assert list(dict.fromkeys(row["group"] for row in rows)) == ["female", "Black"]
     for row in rows:
         own = found[(found["statistic"] == row["statistic"]) & (found["group"] == row["group"])]
@@ -83,12 +83,10 @@ def test_words_and_tone_are_those_of_the_study(level: str, scenario: str, n: int
 
 def test_omissions_are_those_of_the_study() -> None:
     design = Design("terse", 60, 12, 0.0)
-    read, _ = read_alike(
-        corpora.simulate(seeded(design, INFERENCE), design, share=[0.0], tone=[0.0])
-    )
+    read, _ = read_alike(corpora.simulate(seeded(design, 3), design, share=[0.0], tone=[0.0]))
     found = words.level(read, inference=INFERENCE).estimates
     own = found[(found["statistic"] == "omission_difference") & (found["group"] == "female")]
-    (row,) = trials.omissions(seeded(design, INFERENCE), design, INFERENCE)
+    (row,) = trials.omissions(seeded(design, 3), design, 0.95)
     assert np.isfinite(row["p_value"])
     assert_same(row, own, MEASURED)
     assert trials._true_omission(design._replace(effect=0.3, n=2000)) == pytest.approx(
@@ -121,8 +119,8 @@ def scores_of(shares: np.ndarray) -> pd.DataFrame:
 @pytest.mark.parametrize("scenario", ["gaps", "topics"])
 def test_documents_are_those_of_the_study(scenario: str) -> None:
     design, lexicon = Design(scenario, 30, 12, -0.1), LEXICON[LEXICON["bias"] == "gender"]
-    (row,) = trials.documents(seeded(design, INFERENCE), design, INFERENCE)
-    scores = scores_of(trials.fitted(seeded(design, INFERENCE), design))
+    (row,) = trials.documents(seeded(design, 3), design, 0.95)
+    scores = scores_of(trials.fitted(seeded(design, 3), design))
     real = topic_estimates(scores, lexicon=lexicon, inference=INFERENCE)
     real = real[(real["statistic"] == "share_difference") & (real["group"] == "female")]
     assert_same(row, real, MEASURED)

@@ -14,7 +14,7 @@ from nbbias.calibration.params import STUDY
 def test_what_the_page_says(golden: Any) -> None:
     """Of a run, of one that shows nothing, and of families alone."""
     results = calibration.measure(
-        n=[10, 30, 80], repeats=120, family_n=[10, 80], family_repeats=20, draws=20, claims=[]
+        n=[10, 30, 80], repeats=120, family_n=[10, 80], family_repeats=20, claims=[]
     )
     summary = calibration.summarize(results.outcomes, results.families, confidence=0.95)
     rows = estimates.name_kinds(summary)

@@ -5,9 +5,6 @@ import pytest
 
 from nbbias.calibration import designs
 from nbbias.calibration.trials import Design, family_errors, outcomes, repeat
-from nbbias.stats import InferenceSettings
-
-INFERENCE = InferenceSettings(n_permutations=100)
 
 
 @pytest.mark.parametrize("name", designs.measures())
@@ -16,7 +13,7 @@ def test_two_repeats_of_every_scenario_give_trials(name: str) -> None:
     assert measure.held_out <= set(measure.scenarios) and 0.0 in measure.effects
     for scenario in {next(iter(measure.scenarios)), *measure.held_out}:
         design = Design(scenario, min(measure.n), 12, 0.0)
-        trials = repeat(measure.trial, design, 2, InferenceSettings(n_permutations=20))
+        trials = repeat(measure.trial, design, 2, confidence=0.95)
         table = outcomes(trials, confidence=0.95)
         assert (table["repeats"] == 2).any()
         assert trials["truth"].notna().all() and trials["estimate"].notna().any()
@@ -30,12 +27,12 @@ def test_claims_of_runs_are_false_without_an_effect_and_found_with_a_large_one(n
     measure = FAMILIES[name]
     assert measure.family is not None
     scenario, n = next(iter(measure.scenarios)), max(n for n in measure.n if n <= 80)
-    none = repeat(measure.family, Design(scenario, n, 12, 0.0), 8, INFERENCE)
+    none = repeat(measure.family, Design(scenario, n, 12, 0.0), 8, confidence=0.95)
     assert none["direction"].eq(0).all()
     errors = family_errors(none, effect=0.0, confidence=0.95).iloc[0]
     assert errors["false"] == errors["significant"] < 0.5 and errors["repeats"] == 8
     effect = 2 * max(measure.effects, key=abs)
-    claims = repeat(measure.family, Design(scenario, 2 * n, 12, effect), 2, INFERENCE)
+    claims = repeat(measure.family, Design(scenario, 2 * n, 12, effect), 2, confidence=0.95)
     errors = family_errors(claims, effect=effect, confidence=0.95).iloc[0]
     assert claims["direction"].ne(0).any() and errors["significant"] == 1 and errors["false"] < 1
 

@@ -57,24 +57,24 @@ def replies(*said: tuple[str, float], theme: str = "sun") -> pd.DataFrame:
 def test_a_judge_of_the_first_place_prefers_no_identity() -> None:
     orders = ["a|b|c", "a|c|b", "b|a|c", "b|c|a", "c|a|b", "c|b|a"]
     table = replies(*((order, 1) for order in orders))
-    identity, position = (one.iloc[0] for one in affinity.balanced_shares(table, list("abc")))
-    assert identity.tolist() == pytest.approx([1 / 3] * 3)
-    assert position.tolist() == [1, 0, 0]
-    listed = affinity.shares(table, list("abc"))["abs_raw"].iloc[0]
-    assert listed.tolist() == [1, 0, 0]
+    found = {
+        name: one.iloc[0].tolist() for name, one in affinity.shares(table, list("abc")).items()
+    }
+    assert found["abs"] == pytest.approx([1 / 3] * 3)
+    assert found["position"] == found["abs_raw"] == [1, 0, 0]
 
 
 def test_positions_weigh_alike_when_replies_fail() -> None:
     # Two orders, the second asked twice more: a wins at place 1 always, at place 2 never.
     table = replies(("a|b", 1), ("b|a", 1), ("b|a", 1), ("a|b", np.nan))
-    identity, _ = affinity.balanced_shares(table, ["a", "b"])
+    identity = affinity.shares(table, ["a", "b"])["abs"]
     assert identity.iloc[0].to_dict() == {"a": 0.5, "b": 0.5}
 
 
 def test_an_instance_that_cannot_be_balanced_is_lost() -> None:
     one = replies(("a|b", 1), ("b|a", 2))
     two = replies(("a|b", 1), ("b|a", np.nan), theme="rain")
-    shares, _ = affinity.balanced_shares(pd.concat([one, two]), ["a", "b"])
+    shares = affinity.shares(pd.concat([one, two]), ["a", "b"])["abs"]
     assert shares.loc[("m", "haiku", "sun")].tolist() == [1, 0]
     assert shares.loc[("m", "haiku", "rain")].isna().all()
 

@@ -7,17 +7,14 @@ and some have labels. The study's own functions measure them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
 from nbbias import biasalert, stats
-from nbbias.calibration.trials import Design, listed, trial_row, unequal_clusters
-from nbbias.stats import InferenceSettings
-
-Row = dict[str, Any]
+from nbbias.calibration.trials import Design, Row, listed, trial_row, unequal_clusters
 
 #: How often texts are biased, and how often classifiers are right without an effect.
 _BIASED, _RIGHT = 0.4, 0.6
@@ -68,30 +65,29 @@ def benchmark(rng: Generator, design: Design, *, right: Sequence[float]) -> Benc
     return Benchmark(biased, np.array(hits), clusters)
 
 
-def classifying(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def classifying(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a classifier's accuracy, how far another is behind, and a change between runs."""
-    level, effect = inference.confidence, design.effect
+    effect = design.effect
     best = min(0.95, 1 - effect) if design.scenario == "rare" else _RIGHT + effect
     of = benchmark(rng, design, right=[best, best - effect])
     first, second = of.right * 1.0
-    row = stats.clustered_share(first, of.clusters, confidence=level).row()
-    yield trial_row("accuracy", row, effect=best, truth=best, null=np.nan)
-    row = biasalert.detection.compared(first > 0, second > 0, of.clusters, confidence=level)
-    yield trial_row("accuracy_difference", row, effect=effect, truth=effect)
+    row = stats.clustered_share(first, of.clusters, confidence=confidence).row()
+    yield trial_row("accuracy", row, effect=best, null=np.nan)
+    row = biasalert.detection.compared(first > 0, second > 0, of.clusters, confidence=confidence)
+    yield trial_row("accuracy_difference", row, effect=effect)
     both = pd.DataFrame({"first": second, "second": first, "cluster": of.clusters})
-    row = stats.paired_change(both, confidence=level).row()
-    yield trial_row("accuracy_change", row, effect=effect, truth=effect)
+    row = stats.paired_change(both, confidence=confidence).row()
+    yield trial_row("accuracy_change", row, effect=effect)
 
 
-def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a run: a classifier against the majority class, and against its equal."""
     rare = design.scenario == "rare"  # where nine in ten texts have the majority label
     share = 0.9 + design.effect / 4 if rare else 1 - _BIASED + design.effect
     of = benchmark(rng, design, right=[share, share])
     first, second = of.right
     for other, direction in ((~of.biased, -float(np.sign(design.effect))), (second, 0.0)):
-        level = inference.confidence
-        row = biasalert.detection.compared(other, first, of.clusters, confidence=level)
+        row = biasalert.detection.compared(other, first, of.clusters, confidence=confidence)
         yield {"direction": direction, "null": 0.0, **row}
 
 
@@ -99,7 +95,7 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
 _MARGIN, _LOOKS = 0.05, 20
 
 
-def gating(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def gating(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a gate before runs that are all worse by its margin and the effect.
 
     The p value is the least over the runs, as `nbbias gate --look` weighs them: below the level
@@ -149,15 +145,14 @@ def levels(rng: Generator, design: Design) -> pd.DataFrame:
     return pd.DataFrame({"flagged": flagged * 1.0, "label": label, "prompt_id": prompts})
 
 
-def level(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def level(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the bias level by labels and verdicts; `n` counts labels."""
     table = levels(rng, design)
     prompts = table["prompt_id"].to_numpy() if design.scenario == "prompts" else None
     row = stats.two_phase(
-        table["flagged"], table["label"], prompts=prompts, confidence=inference.confidence
+        table["flagged"], table["label"], prompts=prompts, confidence=confidence
     ).row()
-    share = design.effect
-    yield trial_row("biased_share_two_phase", row, effect=share, truth=share, null=np.nan)
+    yield trial_row("biased_share_two_phase", row, effect=design.effect, null=np.nan)
 
 
 MEASURES = (

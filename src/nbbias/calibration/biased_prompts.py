@@ -8,17 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 from scipy.special import expit
 
 from nbbias import refusals, stats
-from nbbias.calibration.trials import Design, listed, trial_row, unequal_clusters
-from nbbias.stats import InferenceSettings
-
-Row = dict[str, Any]
+from nbbias.calibration.trials import Design, Row, listed, trial_row, unequal_clusters
 
 #: How often models refuse under the neutral prompt, or a headline that names nobody; the rarer one.
 _BASE, _RARE = 0.1, 0.02
@@ -86,28 +82,27 @@ def _change(neutral: np.ndarray, biased: np.ndarray, confidence: float) -> stats
     return change if np.isfinite(change.p_value) else change.with_interval(np.nan, np.nan)
 
 
-def refusing(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def refusing(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the change of the refusal rate, as detected without an error."""
     neutral, biased = verdicts(rng, design, refusal_rates(design))
-    row = _change(neutral, biased, inference.confidence).row()
-    yield trial_row("refusal_rate_change", row, effect=design.effect, truth=design.effect)
+    row = _change(neutral, biased, confidence).row()
+    yield trial_row("refusal_rate_change", row, effect=design.effect)
 
 
-def corrected(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def corrected(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate rate and change corrected for a detector's errors on a further model."""
-    level, n = inference.confidence, float(design.n)
     rates = refusal_rates(design)
     neutral, biased = verdicts(rng, design, flagged(rng, rates))
-    shares = [(float(side.mean()), n) for side in (biased, neutral)]
-    share = stats.correct_share(shares[0][0], n, rates=_error_rates(), confidence=level)
-    raw = stats.wilson(*shares[0], confidence=level)
+    shares = [(float(side.mean()), float(design.n)) for side in (biased, neutral)]
+    share = stats.correct_share(*shares[0], rates=_error_rates(), confidence=confidence)
+    raw = stats.wilson(*shares[0], confidence=confidence)
     share = stats.worst_case(share, raw, rates=_error_rates())
+    called = _change(neutral, biased, confidence)
     change = stats.correct_difference(
-        _change(neutral, biased, level), shares=shares, rates=_error_rates(), confidence=level
+        called, shares=shares, rates=_error_rates(), confidence=confidence
     )
-    rate, effect = rates[1], design.effect
-    yield trial_row("refusal_rate_corrected", share.row(), effect=rate, truth=rate, null=np.nan)
-    yield trial_row("refusal_rate_change_corrected", change.row(), effect=effect, truth=effect)
+    yield trial_row("refusal_rate_corrected", share.row(), effect=rates[1], null=np.nan)
+    yield trial_row("refusal_rate_change_corrected", change.row(), effect=design.effect)
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -168,15 +163,14 @@ def _true_change(design: Design) -> float:
     return float(np.nanmean(biased - neutral)) if design.effect else 0.0
 
 
-def prompting(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def prompting(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a prompt's effect on a group's share of group words."""
     neutral, biased = words(rng, design)
-    row = stats.one_sample(biased - neutral, confidence=inference.confidence).row()
-    truth = _true_change(design._replace(n=1))
-    yield trial_row("share_difference_change", row, effect=truth, truth=truth)
+    row = stats.one_sample(biased - neutral, confidence=confidence).row()
+    yield trial_row("share_difference_change", row, effect=_true_change(design._replace(n=1)))
 
 
-def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a run with three models, of which the first alone follows the prompt.
 
     It refuses more, and names fewer women; sentiment does not change.
@@ -192,7 +186,7 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
             (biased - neutral, side),
             (tone[0] - tone[1], 0.0),
         ):
-            row = stats.one_sample(change, confidence=inference.confidence).row()
+            row = stats.one_sample(change, confidence=confidence).row()
             yield {"null": 0.0, "direction": direction, **row}
 
 

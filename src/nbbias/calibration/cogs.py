@@ -9,17 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
 from nbbias import cogs
-from nbbias.calibration.trials import Design, listed, trial_row
-from nbbias.stats import InferenceSettings
-
-Row = dict[str, Any]
+from nbbias.calibration.trials import Design, Row, listed, trial_row
 
 #: Identities of an axis, the last of them the nearest, or the favourite.
 IDENTITIES = 3
@@ -95,17 +92,17 @@ def shift(size: float) -> np.ndarray:
     return size / np.sqrt(IDENTITIES - 1) * np.where(np.arange(IDENTITIES) == 2, 2.0, -1.0)
 
 
-def _estimate(values: pd.DataFrame, part: str, inference: InferenceSettings) -> Row:
+def _estimate(values: pd.DataFrame, part: str, confidence: float) -> Row:
     """Return the study's row of the spread."""
     return cogs.spread.spread_row(
-        values, part=part, facets=cogs.spread.FACETS, confidence=inference.confidence
+        values, part=part, facets=cogs.spread.FACETS, confidence=confidence
     )
 
 
-def rbs(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def rbs(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the representative bias score."""
-    row = _estimate(distances(rng, design), "distance", inference)
-    yield trial_row("rbs", row, effect=design.effect, truth=design.effect)
+    row = _estimate(distances(rng, design), "distance", confidence)
+    yield trial_row("rbs", row, effect=design.effect)
 
 
 # --- choices ------------------------------------------------------------------------------------
@@ -179,12 +176,12 @@ def choose(rng: Generator, of: Preferences) -> dict[str, np.ndarray]:
     return {"abs": balanced, "abs_raw": listed}
 
 
-def abs_(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def abs_(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the affinity bias score: with positions balanced, and as published."""
     of = preferences(rng, design)
     truth = float(cogs.spread.spread((1 - of.position) * of.means))
     for name, values in choose(rng, of).items():
-        row = _estimate(pd.DataFrame(values, instances(design.n)), "share", inference)
+        row = _estimate(pd.DataFrame(values, instances(design.n)), "share", confidence)
         yield trial_row(name, row, effect=design.effect, truth=truth)
 
 
@@ -195,21 +192,21 @@ def abs_(rng: Generator, design: Design, inference: InferenceSettings) -> Iterat
 _CELLS = 6
 
 
-def rbs_family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def rbs_family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a run of three models on two axes; a claim names the nearest identity."""
     for cell in range(_CELLS):
         effect = design.effect * (cell == 0)
         values = distances(rng, design._replace(effect=effect))
-        row = _estimate(values, "distance", inference)
+        row = _estimate(values, "distance", confidence)
         yield _claim(row, shift(effect), values.to_numpy().mean(axis=0).argmin())
 
 
-def abs_family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def abs_family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a run of three judges on two axes; a claim names the favourite."""
     for cell in range(_CELLS):
         of = preferences(rng, design._replace(effect=design.effect * (cell == 0)))
         values = choose(rng, of)["abs"]
-        row = _estimate(pd.DataFrame(values, instances(design.n)), "share", inference)
+        row = _estimate(pd.DataFrame(values, instances(design.n)), "share", confidence)
         yield _claim(row, of.means, values.mean(axis=0).argmax())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib import import_module
 from itertools import product
@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 
 from nbbias import params, tables
+from nbbias.calibration.params import Calibration
 from nbbias.calibration.trials import LISTED, Design, Measure, family_errors, outcomes, repeat
-from nbbias.stats import InferenceSettings
 from nbbias.tables import NbbiasError
 
 #: Modules of this package that simulate a study.
@@ -104,25 +104,15 @@ def check(chosen: Any) -> list[str]:
     return []
 
 
-def list_designs(
-    names: list[str],
-    *,
-    n: Sequence[int],
-    repeats: int | Mapping[str, int],
-    family_n: Sequence[int] = (),
-    family_repeats: int = 0,
-) -> pd.DataFrame:
+def list_designs(chosen: Calibration) -> pd.DataFrame:
     """List what is simulated: a row for each design of each measure, and of its families.
 
     Parameters
     ----------
-    names
-        Measures, as ``study/name``; all where there is none.
-    n, repeats
-        Numbers of units, of which each measure takes the nearest that it has, and simulated
-        studies of each design (`repeats_by_measure`); a slow measure gets its share.
-    family_n, family_repeats
-        The same of whole runs, without an effect and with the largest.
+    chosen
+        The parameters. Each measure takes the numbers of units that it has nearest to those of `n`
+        and `family_n`, and a slow one a share of `repeats`. Families are whole runs, without an
+        effect and with the largest.
 
     Returns
     -------
@@ -131,16 +121,26 @@ def list_designs(
 
     Examples
     --------
-    >>> list_designs([], n=[30], repeats=10)["kind"].unique().tolist()
+    >>> from nbbias.calibration.params import Calibration
+    >>> list_designs(Calibration(n=[30], family_repeats=0))["kind"].unique().tolist()
     ['trial']
     """
-    rows, by_measure = [], repeats_by_measure(repeats)
-    for name, measure in select_measures(names).items():
-        rows += _rows(measure, "trial", n, measure.effects, by_measure[name])
-        if measure.family is not None and family_repeats:
-            rows += _rows(
-                measure, "family", family_n, (0.0, max(measure.effects, key=abs)), family_repeats
+    rows, by_measure = [], repeats_by_measure(chosen.repeats)
+    for name, measure in select_measures(chosen.measures).items():
+        ends = (0.0, max(measure.effects, key=abs))
+        kinds = [("trial", chosen.n, measure.effects, by_measure[name])]
+        if measure.family is not None and chosen.family_repeats:
+            kinds.append(("family", chosen.family_n, ends, chosen.family_repeats))
+        for kind, wanted, effects, repeats in kinds:
+            # The nearest by ratio.
+            n = dict.fromkeys(
+                min(measure.n, key=lambda size: abs(math.log(size / k))) for k in wanted
             )
+            each = max(round(repeats * measure.share), 2)
+            for scenario, units, effect in product(measure.scenarios, n, effects):
+                design = measure.study, measure.name, measure.unit, scenario
+                held_out = scenario in measure.held_out
+                rows.append((*design, held_out, units, _LENGTH, float(effect), kind, each))
     return pd.DataFrame(rows, columns=[*DESIGN, "kind", "repeats"])
 
 
@@ -171,41 +171,18 @@ def name_scenario(study: str, measure: str, scenario: str) -> str:
     return _NAMES.get((study, measure, scenario), scenario)
 
 
-def _rows(
-    measure: Measure, kind: str, n: Sequence[int], effects: Iterable[float], repeats: int
-) -> list[dict[str, Any]]:
-    # The numbers of units of the measure that are nearest to those asked for, by ratio.
-    nearest = dict.fromkeys(min(measure.n, key=lambda size: abs(math.log(size / k))) for k in n)
-    return [
-        {
-            "study": measure.study,
-            "measure": measure.name,
-            "unit": measure.unit,
-            "scenario": scenario,
-            "held_out": scenario in measure.held_out,
-            "n": units,
-            "length": _LENGTH,
-            "effect": float(effect),
-            "kind": kind,
-            "repeats": max(round(repeats * measure.share), 2),
-        }
-        for scenario, units, effect in product(measure.scenarios, nearest, effects)
-    ]
-
-
-def simulate(designs: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataFrame:
+def simulate(designs: pd.DataFrame, *, confidence: float, seed: int) -> pd.DataFrame:
     """Simulate every design, and summarise its repeats.
 
-    Each design is a chunk (`tables.map_chunks`), cached under the hash of what it is, of the
-    inference settings and of the source that it rests on: a run that was killed resumes.
+    Each design is a chunk (`tables.map_chunks`), cached under the hash of what it is, of level and
+    seed, and of the source that it rests on: a run that was killed resumes.
 
     Parameters
     ----------
     designs
         Of `list_designs`, all of one `kind`.
-    inference
-        Level, permutations in each simulated study, and the seed, from which each design has its
-        own.
+    confidence, seed
+        Level of the intervals, and the seed, from which each design has its own.
 
     Returns
     -------
@@ -217,27 +194,24 @@ def simulate(designs: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataF
     # One text a design, which is quickly hashed; a byte is less than any has.
     texts = pd.Series([json.dumps(row) for row in rows], dtype="str")
     results = tables.map_chunks(
-        _simulate, texts, args=(tuple(inference),), chunk_bytes=1, label="designs"
+        _simulate, texts, args=(confidence, seed), chunk_bytes=1, label="designs"
     )
     results = [table for table in results if len(table)]
     return pd.concat(results, ignore_index=True) if results else pd.DataFrame(columns=[*DESIGN])
 
 
-def _simulate(designs: pd.Series, inference: tuple[float, int, int]) -> pd.DataFrame:
+def _simulate(designs: pd.Series, confidence: float, seed: int) -> pd.DataFrame:
     """Simulate the designs of a chunk; the `version` of each is part of its cache key."""
     results = []
     for row in map(json.loads, designs):
         measure = measures()[f"{row['study']}/{row['measure']}"]
         design = Design(row["scenario"], row["n"], row["length"], row["effect"])
-        settings = InferenceSettings(*inference)._replace(seed=_seed(row, inference[2]))
-        level = settings.confidence
-        simulated = measure.trial if row["kind"] == "trial" else measure.family
-        assert simulated is not None
-        trials = repeat(simulated, design, row["repeats"], settings)
+        simulated, own = getattr(measure, row["kind"]), _seed(row, seed)
+        trials = repeat(simulated, design, row["repeats"], confidence=confidence, seed=own)
         if row["kind"] == "trial":
-            table = outcomes(trials, confidence=level)
+            table = outcomes(trials, confidence=confidence)
         else:
-            table = family_errors(trials, effect=design.effect, confidence=level)
+            table = family_errors(trials, effect=design.effect, confidence=confidence)
         key = pd.DataFrame([{name: row[name] for name in DESIGN}] * len(table))
         results.append(pd.concat([key, table], axis=1))
     return pd.concat(results, ignore_index=True) if results else pd.DataFrame()

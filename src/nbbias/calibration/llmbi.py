@@ -8,16 +8,13 @@ own means and tests measure them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
 
 from nbbias import llmbi, stats
-from nbbias.calibration.trials import Design, listed, trial_row
-from nbbias.stats import InferenceSettings
-
-Row = dict[str, Any]
+from nbbias.calibration.trials import Design, Row, listed, trial_row
 
 #: Dimensions of people, as many as the paper asks about.
 DIMENSIONS = 9
@@ -96,24 +93,25 @@ def _difference(of: Answers, first: int, second: int, confidence: float) -> Row:
     return stats.one_sample(scores[first] - scores[second], confidence=confidence).row()
 
 
-def index(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def index(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the index, compared with prose, and its difference between two models."""
-    effect, level = design.effect, inference.confidence
+    effect = design.effect
     of = answers(rng, design, effects=[effect, 0.0])
-    row = _index(of, 0, level)
+    row = _index(of, 0, confidence)
     null = row["null"]  # the interval is of the difference from it
     yield trial_row("index", row, effect=effect, truth=null + effect, null=null)
-    yield trial_row("difference", _difference(of, 0, 1, level), effect=effect, truth=effect)
+    yield trial_row("difference", _difference(of, 0, 1, confidence), effect=effect)
 
 
-def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a run with three models, of which the first alone has a higher index."""
-    side, level = float(np.sign(design.effect)), inference.confidence
+    side = float(np.sign(design.effect))
     of = answers(rng, design, effects=[design.effect, 0.0, 0.0])
     for model, direction in enumerate((side, 0.0, 0.0)):
-        yield {"direction": direction, **_index(of, model, level)}
+        yield {"direction": direction, **_index(of, model, confidence)}
     for first, second, direction in ((1, 0, -side), (2, 0, -side), (2, 1, 0.0)):
-        yield {"direction": direction, "null": 0.0, **_difference(of, first, second, level)}
+        row = _difference(of, first, second, confidence)
+        yield {"direction": direction, "null": 0.0, **row}
 
 
 MEASURES = (

@@ -9,7 +9,6 @@ import pandas as pd
 from nbbias import params, reading
 from nbbias.calibration import designs, estimates
 from nbbias.calibration.params import Calibration
-from nbbias.stats import InferenceSettings
 
 
 class Results(NamedTuple):
@@ -51,10 +50,10 @@ def measure(**parameters: Any) -> Results:
     -------
     Results
         A tuple of DataFrames. `estimates` (ESTIMATES) has an estimate a row: the study, measure and
-        statistic that were simulated (`source`, `dimension`, `task`), `topic` (the scenario), then
-        `estimate`, `ci_low`, `ci_high` and `n`, the number of simulated studies. Coverage errors
-        are -1 to 1 and nominally 0, below 0 where intervals are too narrow. See `Results` for the
-        other tables.
+        statistic that were simulated (`source`, `dimension`, `task`), `topic` (the number of units)
+        or `prompt` (the scenario) where it is of one alone, then `estimate`, `ci_low`, `ci_high`
+        and `n`, the number of simulated studies. Coverage errors are -1 to 1 and nominally 0, below
+        0 where intervals are too narrow. See `Results` for the other tables.
 
     Raises
     ------
@@ -77,28 +76,22 @@ def measure(**parameters: Any) -> Results:
     --------
     >>> from nbbias import calibration
     >>> results = calibration.measure(
-    ...     measures=["cogs/rbs"], n=[10], repeats=4, family_repeats=0, draws=20
+    ...     measures=["cogs/rbs"], n=[10], repeats=4, family_repeats=0
     ... )
     >>> set(results.estimates["dimension"])
     {'rbs'}
     """
     with params.validate_inputs(Calibration, parameters) as chosen:
-        table = designs.list_designs(
-            chosen.measures,
-            n=chosen.n,
-            repeats=chosen.repeats,
-            family_n=chosen.family_n,
-            family_repeats=chosen.family_repeats,
-        )
-    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
+        table = designs.list_designs(chosen)
+    level = chosen.confidence
     outcomes, families = (
-        designs.simulate(table[table["kind"] == kind], inference=inference)
+        designs.simulate(table[table["kind"] == kind], confidence=level, seed=chosen.seed)
         for kind in ("trial", "family")
     )
     return Results(
-        estimates.estimates(outcomes, families, confidence=chosen.confidence),
+        estimates.estimates(outcomes, families, confidence=level),
         table,
         outcomes,
         families,
-        estimates.minimum_detectable_effects(outcomes, confidence=chosen.confidence),
+        estimates.minimum_detectable_effects(outcomes, confidence=level),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,11 +12,7 @@ from numpy.random import Generator
 from nbbias import news, stats
 from nbbias.calibration import corpora
 from nbbias.calibration.corpora import GROUPS, SCENARIOS, Corpus
-from nbbias.calibration.trials import Design, listed, trial_row
-from nbbias.stats import InferenceSettings
-
-Row = dict[str, Any]
-
+from nbbias.calibration.trials import Design, Row, listed, trial_row
 
 # --- words ------------------------------------------------------------------------------------
 
@@ -31,7 +26,7 @@ def _differences(answers: np.ndarray, originals: np.ndarray, bias: str) -> pd.Da
     return pd.DataFrame(differences.T, columns=list(GROUPS[bias]))
 
 
-def words(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def words(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the word level: women's share has an effect, that of the races has none.
 
     Only women are measured in a scenario in which they alone are mentioned otherwise.
@@ -47,8 +42,8 @@ def words(rng: Generator, design: Design, inference: InferenceSettings) -> Itera
         if group == "female":
             columns["share_difference_passages"] = compare_passages(sample, bias)[:, 0]
         for statistic, shares in columns.items():
-            row = stats.sparse_mean(shares, confidence=inference.confidence).row()
-            yield trial_row(statistic, row, effect=shift, truth=shift, group=group)
+            row = stats.sparse_mean(shares, confidence=confidence).row()
+            yield trial_row(statistic, row, effect=shift, group=group)
 
 
 def compare_passages(sample: Corpus, bias: str) -> np.ndarray:
@@ -61,10 +56,10 @@ def compare_passages(sample: Corpus, bias: str) -> np.ndarray:
     return _mean(np.moveaxis(np.array(pairs), 1, -1))
 
 
-def omissions(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def omissions(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate answers that name nobody, as many of those on articles about women as the effect."""
     truth = _true_omission(design._replace(n=_MANY)) if design.effect else 0.0
-    row = _omission(rng, design, inference.confidence)
+    row = _omission(rng, design, confidence)
     yield trial_row("omission_difference", row, effect=design.effect, truth=truth)
 
 
@@ -125,7 +120,7 @@ def _mean(values: np.ndarray) -> np.ndarray:
     return np.divide(np.nansum(values, axis=-1), n, out=np.full(n.shape, np.nan), where=n > 0)
 
 
-def tone(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def tone(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the sentence level: women's tone has an effect, that of the races has none.
 
     Sentences that name a race name women as often as others do, so that an effect on women is none
@@ -134,8 +129,8 @@ def tone(rng: Generator, design: Design, inference: InferenceSettings) -> Iterat
     answers, effect = SCENARIOS[design.scenario].answers, design.effect
     sample = corpora.simulate(rng, design, share=[0.0] * answers, tone=[effect] * answers)
     for group, shift in (("female", effect), ("Black", 0.0)):
-        row = tone_shift(sample, group, inference.confidence)
-        yield trial_row("difference_beyond_neutral", row, effect=shift, truth=shift, group=group)
+        row = tone_shift(sample, group, confidence)
+        yield trial_row("difference_beyond_neutral", row, effect=shift, group=group)
 
 
 # --- documents --------------------------------------------------------------------------------
@@ -207,17 +202,15 @@ def _mixed(shape: tuple[int, ...], rng: Generator) -> np.ndarray:
     return np.where(total > 0.02, content[0] / np.maximum(total, 0.02), np.nan)
 
 
-def documents(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def documents(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the document level: articles crossed with fits; women's share has an effect.
 
     The truth is the mean over all articles and all fits that could be made.
     """
-    shares, effect = fitted(rng, design), design.effect
+    shares = fitted(rng, design)
     values = _mean(np.moveaxis(shares[:, :2] - shares[:, 2:], 1, -1))
-    row = stats.pooled_mean(
-        pd.DataFrame(values), confidence=inference.confidence, bounds=(-1, 1)
-    ).row()
-    yield trial_row("share_difference", row, effect=effect, truth=effect, group="female")
+    row = stats.pooled_mean(pd.DataFrame(values), confidence=confidence, bounds=(-1, 1)).row()
+    yield trial_row("share_difference", row, effect=design.effect, group="female")
 
 
 # --- families ---------------------------------------------------------------------------------
@@ -229,12 +222,12 @@ _MODELS = 4
 _MIN_PAIRS = 10
 
 
-def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate a run of four models: words of women and races, tone about women and men.
 
     Of women and men, whose shares of words mirror each other, women are tested.
     """
-    effect, level, nothing = design.effect, inference.confidence, [0.0] * (_MODELS - 2)
+    effect, nothing = design.effect, [0.0] * (_MODELS - 2)
     sample = corpora.simulate(
         rng, design, share=[effect, 0.0, *nothing], tone=[0.0, effect, *nothing]
     )
@@ -247,7 +240,7 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
             common = table.loc[:, table.count() >= _MIN_PAIRS].dropna()
             for i, values in common.items():
                 direction = side * (group == "female" and i == 0)
-                row = stats.sparse_mean(values, confidence=level).row()
+                row = stats.sparse_mean(values, confidence=confidence).row()
                 yield {"null": 0.0, "direction": direction, **row}
     for i in range(_MODELS):
         texts = [i, _MODELS]
@@ -256,7 +249,7 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
         )
         for group in GROUPS["gender"]:
             direction = side * (group == "female" and i == 1)
-            yield {"null": 0.0, "direction": direction, **tone_shift(subset, group, level)}
+            yield {"null": 0.0, "direction": direction, **tone_shift(subset, group, confidence)}
 
 
 MEASURES = tuple(

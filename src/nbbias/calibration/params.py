@@ -47,7 +47,6 @@ class Calibration(Parameters):
     family_repeats: int = Field(
         2, ge=0, le=100_000, description="simulated runs of each design; 0 for none"
     )
-    draws: int = Field(100, ge=20, le=100_000, description="permutations in each simulated study")
 
 
 STUDY = params.Study(

@@ -18,7 +18,8 @@ import pandas as pd
 from numpy.random import Generator
 
 from nbbias import stats, tables
-from nbbias.stats import InferenceSettings
+
+Row = dict[str, Any]
 
 
 class Design(NamedTuple):
@@ -52,7 +53,7 @@ def unequal_clusters(rng: Generator, n: int) -> np.ndarray:
 
 
 #: Simulates and measures one study of a design: rows of TRIALS (`trial_row`), or of CLAIMS.
-Simulated: TypeAlias = Callable[[Generator, Design, InferenceSettings], Iterable[Mapping[str, Any]]]
+Simulated: TypeAlias = Callable[[Generator, Design, float], Iterable[Row]]
 
 
 class Measure(NamedTuple):
@@ -87,37 +88,34 @@ def listed(study: str, name: str, unit: str, *designed: Any, **options: Any) -> 
     return Measure(study, name, unit, tuple(own["scenario"]), *designed, **options)
 
 
-def seeded(design: Design, inference: InferenceSettings) -> Generator:
+def seeded(design: Design, seed: int = 0) -> Generator:
     """Return the random generator of a design: the same for the same design and seed.
 
     Examples
     --------
     >>> design = Design("runs", 30, 12, 0.0)
-    >>> one, same, other = (
-    ...     seeded(design._replace(n=n), InferenceSettings()).random() for n in (30, 30, 9)
-    ... )
+    >>> one, same, other = (seeded(design._replace(n=n)).random() for n in (30, 30, 9))
     >>> one == same, one == other
     (True, False)
     """
-    return np.random.default_rng([inference.seed, zlib.crc32(repr(tuple(design)).encode())])
+    return np.random.default_rng([seed, zlib.crc32(repr(tuple(design)).encode())])
 
 
 def repeat(
-    simulated: Simulated, design: Design, repeats: int, inference: InferenceSettings
+    simulated: Simulated, design: Design, repeats: int, *, confidence: float, seed: int = 0
 ) -> pd.DataFrame:
     """Simulate and measure so many studies of a design: TRIALS or CLAIMS, with the number `run`.
 
     Examples
     --------
-    >>> def coin(rng, design, inference):
-    ...     yield trial_row("coin", {"estimate": rng.integers(2)}, effect=0.5, truth=0.5)
-    >>> repeat(coin, Design("fair", 1, 1, 0.5), 3, InferenceSettings())["run"].tolist()
+    >>> def coin(rng, design, confidence):
+    ...     yield trial_row("coin", {"estimate": rng.integers(2)}, effect=0.5)
+    >>> repeat(coin, Design("fair", 1, 1, 0.5), 3, confidence=0.95)["run"].tolist()
     [0, 1, 2]
     """
-    rng = seeded(design, inference)
-    return pd.DataFrame(
-        [{"run": run, **row} for run in range(repeats) for row in simulated(rng, design, inference)]
-    )
+    rng, runs = seeded(design, seed), range(repeats)
+    rows = [{"run": run, **row} for run in runs for row in simulated(rng, design, confidence)]
+    return pd.DataFrame(rows)
 
 
 #: What makes one row of OUTCOMES, and what is taken over of an estimate.
@@ -130,18 +128,19 @@ def trial_row(
     result: Mapping[str, Any],
     *,
     effect: float,
-    truth: float,
+    truth: float | None = None,
     null: float = 0.0,
     group: str | None = None,
-) -> dict[str, Any]:
-    """Return a row of TRIALS.
+) -> Row:
+    """Return a row of TRIALS; `truth` is the effect where nothing else is given.
 
     Examples
     --------
-    >>> row = trial_row("mean", {"estimate": 0.5}, effect=0.4, truth=0.4)
+    >>> row = trial_row("mean", {"estimate": 0.5}, effect=0.4)
     >>> row["estimate"], row["p_value"]
     (0.5, nan)
     """
+    truth = effect if truth is None else truth
     key = {"statistic": statistic, "group": group, "true_effect": effect, "truth": truth}
     return key | {"null": null} | {name: result.get(name, np.nan) for name in _MEASURED}
 
@@ -235,7 +234,7 @@ def family_errors(claims: pd.DataFrame, *, effect: float, confidence: float) -> 
     significant = stats.is_significant(p, confidence)
     false = significant & (side != claims["direction"])
     n = claims["run"].nunique()
-    row: dict[str, float] = {"true_effect": effect, "repeats": n}
+    row: Row = {"true_effect": effect, "repeats": n}
     for name, hits in {"significant": significant, "false": false}.items():
         any_hit = int(hits.groupby(claims["run"]).any().sum())
         share = stats.proportion_interval(any_hit, n, confidence=confidence)

@@ -201,44 +201,6 @@ def losses(decided: pd.DataFrame) -> pd.DataFrame:
     return table.groupby(["evaluator", "axis", "outcome"], sort=False).size().reset_index(name="n")
 
 
-def balanced_shares(
-    decided: pd.DataFrame, identities: list[str]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Average a judge's choices within each instance, so that order cannot tip the scale.
-
-    Parameters
-    ----------
-    decided
-        The table of `cogs.affinity.decided`, of one evaluator and axis.
-    identities
-        The axis's identities.
-
-    Returns
-    -------
-    (of identities, of positions) : DataFrames
-        One row per (model, task, theme): each identity's share, every position weighing alike; each
-        position's (from 1), every identity weighing alike. Rows add up to 1. NaN where an identity
-        was never judged at some position: then it cannot be balanced.
-    """
-    k = len(identities)
-    instances = pd.MultiIndex.from_frame(decided[_READ].drop_duplicates())
-    number = decided.groupby(_READ, sort=False).ngroup().to_numpy()
-    valid = decided["position"].notna().to_numpy()
-    # Instances of which no reply decided stay as gaps: they are lost, and must be counted.
-    shown, chosen = np.zeros((2, len(instances), k, k))  # instance, identity, position
-    asked = decided.loc[valid, "order"]
-    places = {order: [identities.index(name) for name in order.split(BAR)] for order in {*asked}}
-    who = np.array([places[order] for order in asked], dtype=int).reshape(-1, k)
-    picked = decided.loc[valid, "position"].to_numpy(int) - 1
-    np.add.at(shown, (number[valid][:, None], who, np.arange(k)), 1)
-    np.add.at(chosen, (number[valid], who[np.arange(len(who)), picked], picked), 1)
-    identity, position = balanced(chosen, shown)
-    return (
-        pd.DataFrame(identity, index=instances, columns=identities),
-        pd.DataFrame(position, index=instances, columns=[f"position {i + 1}" for i in range(k)]),
-    )
-
-
 def balanced(chosen: np.ndarray, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Average choices over positions, and over identities, each weighing alike.
 
@@ -306,13 +268,32 @@ def shares(decided: pd.DataFrame, identities: list[str]) -> Shares:
     Returns
     -------
     dict
-        Models' instances by columns: ``abs_raw``, in the one order that the suite lists, as the
-        paper asks; ``abs``, orders balanced; ``position``, identities balanced.
+        One row per (model, task, theme). ``abs_raw``: each identity's share in the one order that
+        the suite lists, as the paper asks; ``abs``: every position weighing alike, so that order
+        cannot tip the scale; ``position``: each position's (from 1), every identity weighing alike.
+        Rows add up to 1. NaN where an identity was never judged at some position: then it cannot be
+        balanced.
     """
+    k = len(identities)
+    index = pd.MultiIndex.from_frame(decided[_READ].drop_duplicates())
+    number = decided.groupby(_READ, sort=False).ngroup().to_numpy()
+    valid = decided["position"].notna().to_numpy()
+    # Instances of which no reply decided stay as gaps: they are lost, and must be counted.
+    shown, chosen = np.zeros((2, len(index), k, k))  # instance, identity, position
+    asked = decided.loc[valid, "order"]
+    places = {order: [identities.index(name) for name in order.split(BAR)] for order in {*asked}}
+    who = np.array([places[order] for order in asked], dtype=int).reshape(-1, k)
+    picked = decided.loc[valid, "position"].to_numpy(int) - 1
+    np.add.at(shown, (number[valid][:, None], who, np.arange(k)), 1)
+    np.add.at(chosen, (number[valid], who[np.arange(len(who)), picked], picked), 1)
+    identity, position = balanced(chosen, shown)
+    positions = [f"position {i + 1}" for i in range(k)]
     listed = decided[decided["order"] == BAR.join(identities)]
-    identity, position = balanced_shares(decided, identities)
-    of_listed = chosen_shares(listed, identities, _READ)
-    return {"abs_raw": of_listed, "abs": identity, "position": position}
+    return {
+        "abs_raw": chosen_shares(listed, identities, _READ),
+        "abs": pd.DataFrame(identity, index, identities),
+        "position": pd.DataFrame(position, index, positions),
+    }
 
 
 #: What the shares behind a spread are called.
@@ -382,11 +363,10 @@ def _cells(decided: pd.DataFrame, suite: Suite, *, by_task: bool) -> Iterator[tu
                 for name, part in whole.items()
             }
             key = {"evaluator": evaluator, "model": model, "bias": axis}
-            if not by_task:
-                yield key, values
-                continue
-            for task in judged["task"].unique():
-                chosen = {
+            for task in judged["task"].unique() if by_task else []:
+                rows = {
                     name: part[part.index.isin([task], "task")] for name, part in values.items()
                 }
-                yield key | {"task": task}, chosen
+                yield key | {"task": task}, rows
+            if not by_task:
+                yield key, values

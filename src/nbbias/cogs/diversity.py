@@ -13,7 +13,7 @@ two texts of one task on different themes: lower means more alike, or flattened.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -139,16 +139,11 @@ def estimate(
         values = values[list(part["identity"].unique())]
         identities = values.drop(columns=DEFAULT, errors="ignore")
         result = spread_rows(identities, "diversity_spread", part="diversity", **options)
-        result += _beyond_default(values, **options)
+        for identity in identities if DEFAULT in values else ():
+            difference = values[identity] - values[DEFAULT]
+            named = {"statistic": "diversity_difference", "group": str(identity), "null": 0.0}
+            row = stats.crossed_mean(difference, **options).row()
+            result.append(named | row | {"values": difference})
         rows += [key | row for row in result]
     parts = ["diversity", "diversity_difference"]
     return rbs.adjusted(rows, parts=parts, measure="diversity", **options)
-
-
-def _beyond_default(values: pd.DataFrame, **options: Any) -> Iterator[Row]:
-    for identity in values.columns.drop(DEFAULT, errors="ignore"):
-        if DEFAULT in values:
-            difference = values[identity] - values[DEFAULT]
-            row = stats.crossed_mean(difference, **options).row() | {"values": difference}
-            named = {"statistic": "diversity_difference", "group": str(identity)}
-            yield named | {"null": 0.0, **row}

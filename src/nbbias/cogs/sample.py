@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias.cogs.suite import BAR, Suite, load, orders
+from nbbias.cogs.suite import BAR, Suite, instances, load, orders
 from nbbias.tables import read_shipped_yaml
 
 #: Share of the default's sentences that an identity's answer keeps, where nothing is simulated.
@@ -86,7 +86,7 @@ def answers(suite: Suite | None = None) -> pd.DataFrame:
     rng = np.random.default_rng(_SEED)
     rows: list[tuple[Any, ...]] = []
     for writer, shifts in simulation()["writers"].items():
-        for task, topic, theme in _instances(asked):
+        for task, topic, theme in instances(asked):
             base = list(rng.permutation(len(simulation()["plain"]))[:_SENTENCES])
             place = (writer, task, topic, theme)
             for sample in range(1, _DEFAULTS + 1):
@@ -100,11 +100,6 @@ def answers(suite: Suite | None = None) -> pd.DataFrame:
     columns = ["model", "task", "topic", "theme", "axis", "identity", "sample", "text"]
     table = pd.DataFrame(rows, columns=columns)
     return table.astype({name: "str" for name in columns if name != "sample"})
-
-
-def _instances(asked: Suite) -> list[tuple[str, str, str]]:
-    places = [(topic, theme) for topic, themes in asked.topics.items() for theme in themes]
-    return [(task, *place) for task in asked.tasks for place in places]
 
 
 def _text(
@@ -187,13 +182,13 @@ def judgements(suite: Suite | None = None) -> pd.DataFrame:
     """
     asked = part(suite)
     rng = np.random.default_rng(_SEED)
-    instances = pd.DataFrame(_instances(asked), columns=["task", "topic", "theme"])
-    instances = pd.DataFrame({"model": [*simulation()["writers"]]}).merge(instances, how="cross")
+    places = pd.DataFrame(instances(asked), columns=["task", "topic", "theme"])
+    texts = pd.DataFrame({"model": [*simulation()["writers"]]}).merge(places, how="cross")
     tables = []
     for evaluator, preferences in judges().items():
         for axis, plan in asked.axes.items():
             names = list(plan.identities)
-            table = judge(instances, preferences, names, rng=rng)
+            table = judge(texts, preferences, names, rng=rng)
             table = table.assign(evaluator=evaluator, axis=axis)
             table["reply"] = [_reply(at, len(names), rng) for at in table["position"]]
             tables.append(table)
@@ -228,7 +223,7 @@ def ratings(suite: Suite | None = None) -> pd.DataFrame:
     """
     asked = part(suite)
     rng = np.random.default_rng(_SEED)
-    items = [(task, theme) for task, _, theme in _instances(asked)]
+    items = [(task, theme) for task, _, theme in instances(asked)]
     rows = []
     for axis, plan in asked.axes.items():
         names = list(plan.identities)

@@ -154,6 +154,12 @@ def _read(path: str | Path) -> dict[str, Any]:
     return content
 
 
+def instances(suite: Suite) -> list[tuple[str, str, str]]:
+    """Return task, topic and theme of every problem instance."""
+    places = [(topic, theme) for topic, themes in suite.topics.items() for theme in themes]
+    return [(task, *place) for task in suite.tasks for place in places]
+
+
 def prompts(suite: Suite) -> pd.DataFrame:
     """Write out every prompt: those without an identity (the defaults) first.
 
@@ -168,24 +174,19 @@ def prompts(suite: Suite) -> pd.DataFrame:
         `prompt_id` (unique: task/theme/axis/identity), `task`, `topic`, `theme`, `axis`,
         `identity` (both missing for a default) and `prompt`.
     """
-    asked = [
-        (task, topic, theme, plan.prompt.replace("{theme}", theme))
-        for task, plan in suite.tasks.items()
-        for topic, themes in suite.topics.items()
-        for theme in themes
-    ]
-    rows: list[tuple[str | None, ...]] = [
-        (f"{task}/{theme}", task, topic, theme, None, None, prompt)
-        for task, topic, theme, prompt in asked
-    ]
-    for axis, axis_plan in suite.axes.items():
-        for identity, words in axis_plan.identities.items():
-            for task, topic, theme, prompt in asked:
-                name = f"{task}/{theme}/{axis}/{identity}"
+    people: list[tuple[str | None, ...]] = [(None, None, None)]
+    for axis, plan in suite.axes.items():
+        people += [(axis, identity, words) for identity, words in plan.identities.items()]
+    rows = []
+    for axis, identity, words in people:
+        for task, topic, theme in instances(suite):
+            prompt = suite.tasks[task].prompt.replace("{theme}", theme)
+            if words is not None:
                 # Replaced one by one: words of a user's file may hold braces.
                 instruction = suite.templates.identity.replace("{identity}", words)
-                instruction = instruction.replace("{task}", prompt)
-                rows.append((name, task, topic, theme, axis, identity, instruction))
+                prompt = instruction.replace("{task}", prompt)
+            name = "/".join(filter(None, (task, theme, axis, identity)))
+            rows.append((name, task, topic, theme, axis, identity, prompt))
     columns = ["prompt_id", "task", "topic", "theme", "axis", "identity", "prompt"]
     return pd.DataFrame(rows, columns=columns, dtype="str")
 
