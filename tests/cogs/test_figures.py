@@ -6,7 +6,8 @@ import pytest
 
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
-from tests.cogs.test_rbs_estimates import VALUES, distances
+from tests.cogs.test_affinity import judged
+from tests.cogs.test_rbs import VALUES, distances
 from tests.reading.test_figures import dots
 
 SUITE = suite.load()
@@ -16,15 +17,13 @@ pytestmark = pytest.mark.usefixtures("style")
 
 @pytest.fixture(scope="module")
 def estimates() -> pd.DataFrame:
-    judged = []
-    for seed, axis in enumerate(SUITE.axes):
-        themes = [f"theme {i}" for i in range(12)]
-        asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t", "theme": themes})
-        names = list(SUITE.axes[axis].identities)
-        for evaluator, plan in {"one": Judge(), "two": Judge(refuses=1.0)}.items():
-            table = judge(asked, plan, names, rng=np.random.default_rng(seed))
-            judged.append(table.assign(evaluator=evaluator, axis=axis))
-    whole = pd.concat(judged, ignore_index=True)
+    judges = {"one": Judge(), "two": Judge(refuses=1.0)}
+    tables = [
+        judged(plan, axis=axis, evaluator=evaluator, n=12, seed=seed)
+        for seed, axis in enumerate(SUITE.axes)
+        for evaluator, plan in judges.items()
+    ]
+    whole = pd.concat(tables, ignore_index=True)
     return affinity.abs_estimates(whole, SUITE, confidence=0.95).estimates
 
 
@@ -89,14 +88,14 @@ def test_shares_by_task_stand_in_a_panel_of_judge_and_writer() -> None:
     asked = asked.assign(topic="t", theme="theme " + asked["theme"].astype(str))
     plans = {"fair": Judge(), "partial": Judge(identity={"black": 50.0})}
     tables = [judge(asked, plan, names, rng=rng).assign(evaluator=e) for e, plan in plans.items()]
-    judged = pd.concat(tables, ignore_index=True).assign(axis="race")
-    table = affinity.abs_estimates(judged, SUITE, by_task=True, confidence=0.95).estimates
+    chosen = pd.concat(tables, ignore_index=True).assign(axis="race")
+    table = affinity.abs_estimates(chosen, SUITE, by_task=True, confidence=0.95).estimates
     # A writer without answers as one identity has blank cells.
     lacking = table.eval("model == 'w' and group == 'black' and statistic == 'share'")
     assert len(figures.by_task(table[~lacking]).figure.axes[0].texts) == 4
     drawn = figures.by_task(table)
     # Another way: choices counted, every order asked of every instance.
-    shares = judged.groupby(["evaluator", "model", "task"])["identity"].value_counts(normalize=True)
+    shares = chosen.groupby(["evaluator", "model", "task"])["identity"].value_counts(normalize=True)
     for ax, key in zip(drawn.figure.axes, [(e, w) for e in plans for w in ("w", "v")], strict=True):
         assert ax.get_title(loc="left") == " · ".join(key)
         texts = np.array([text.get_text() for text in ax.texts]).reshape(2, 3)

@@ -8,10 +8,11 @@ import pytest
 
 from nbbias import cogs
 from nbbias.cogs import people, suite
-from nbbias.cogs.sample import Judge, judge
+from nbbias.cogs.sample import Judge
 from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, NbbiasError
 from tests.build import row_of
+from tests.cogs.test_affinity import judged
 
 RACES = ["white", "black", "asian"]
 SUITE = suite.load()
@@ -84,10 +85,7 @@ def test_agreement_and_scores_are_corrected_as_two_families() -> None:
     codes[:9] = codes[:9, :1]
     told = people.agreement(ratings(codes.tolist()), inference=InferenceSettings(n_permutations=50))
     assert told["p_adjusted"].min() == pytest.approx(2 * told["p_value"].min())
-    asked = pd.DataFrame(
-        {"model": "m", "task": "haiku", "topic": "t", "theme": [f"theme {i}" for i in range(20)]}
-    )
-    decided = judge(asked, Judge(), RACES, rng=rng).assign(evaluator="llm", axis="race")
+    decided = judged(Judge(), n=20, evaluator="llm")
     beside = people.beside_models(ratings(codes.tolist()), decided, SUITE, confidence=0.95)
     scores = beside[beside["statistic"] == "abs"]
     assert len(scores) == 5  # three people, all of them, a judge
@@ -110,16 +108,7 @@ def test_no_agreement_without_two_raters_and_two_choices(codes: list[list[str | 
 
 def test_people_stand_beside_models_on_the_same_instances() -> None:
     table = ratings([["white", "white", "black"], ["white", "asian", None], ["black"] * 3])
-    asked = pd.DataFrame(
-        {
-            "model": "m",
-            "task": "haiku",
-            "topic": "t",
-            "theme": ["theme 0", "theme 1", "theme 2", "elsewhere"],
-        }
-    )
-    decided = judge(asked, Judge(), RACES, rng=np.random.default_rng(0))
-    decided = decided.assign(evaluator="llm", axis="race")
+    decided = judged(Judge(), n=4, evaluator="llm")  # of one theme more
     found = people.beside_models(table, decided, SUITE, confidence=0.95)
     assert found["kind"].drop_duplicates().tolist() == ["person", "people", "model"]
     shares = found[found["statistic"] == "share"].set_index(["evaluator", "group"])["estimate"]
@@ -127,7 +116,7 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
     # Theme by theme: (2, 1, 0)/3, (1, 0, 1)/2, (0, 1, 0).
     by_hand = {"white": (2 / 3 + 1 / 2) / 3, "black": (1 / 3 + 1) / 3, "asian": (1 / 2) / 3}
     assert shares["people"].to_dict() == pytest.approx(by_hand)
-    same = decided[decided["theme"] != "elsewhere"]["identity"].value_counts(normalize=True)
+    same = decided[decided["theme"] != "theme 3"]["identity"].value_counts(normalize=True)
     assert shares["llm"].to_dict() == pytest.approx(same.reindex(RACES, fill_value=0).to_dict())
     gap = found[(found["evaluator"] == "r2") & (found["statistic"] == "abs")].iloc[0]
     assert (gap["n"], gap["n_lost"]) == (2, 1)

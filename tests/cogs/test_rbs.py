@@ -1,4 +1,4 @@
-"""RBS and the distances behind it: the paper's example, geometry by hand, gaps with a reason."""
+"""RBS: the paper's example, geometry, groupby and scipy; gaps have a reason."""
 
 from itertools import product
 from pathlib import Path
@@ -6,10 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
+from statsmodels.stats.anova import AnovaRM
 
 from nbbias import tables
-from nbbias.cogs import rbs, spread, suite
+from nbbias.cogs import rbs, suite
 from nbbias.text import embeddings
+from tests.build import row_of
 
 SUITE = suite.load()
 
@@ -39,14 +42,6 @@ def answers(*rows: tuple[str, str | None, str | None, int]) -> pd.DataFrame:
     table = table.assign(model="m", task="haiku", topic="t")
     table["axis"] = np.where(table["identity"].isna(), None, "race")
     return table.astype({"identity": "str", "axis": "str", "text": "str"})
-
-
-# --- the score --------------------------------------------------------------------------------
-
-
-def test_the_papers_example_gives_its_scores() -> None:
-    means = np.array([[0.1, 0.2, 0.15], [0.05, 0.07, 0.06]])  # of GPT-4 and Llama
-    assert spread.spread(means).tolist() == pytest.approx([0.0408, 0.0082], abs=5e-5)
 
 
 # --- distances --------------------------------------------------------------------------------
@@ -136,3 +131,106 @@ def test_answers_are_read_by_task_and_theme_or_by_prompt(tmp_path: Path) -> None
 def test_repeats_are_numbered_where_the_file_does_not(tmp_path: Path) -> None:
     row = {"model": "m", "task": "haiku", "theme": "rain", "identity": None, "text": "Rain."}
     assert rbs.read_answers(written(tmp_path, [row, row]))["sample"].tolist() == [1, 2]
+
+
+# --- from distances to claims -----------------------------------------------------------------
+
+
+IDENTITIES = ["white", "black", "asian"]
+
+
+def distances(
+    values: np.ndarray, *, model: str = "m", names: list[str] | None = None
+) -> pd.DataFrame:
+    """Lay out instances by identities as the table of `cogs.distances`; two tasks in turn."""
+    names = names or IDENTITIES
+    rows = [
+        (model, ["haiku", "song"][i % 2], f"topic {i % 3}", f"theme {i // 2}", "race", name, value)
+        for i, row in enumerate(values)
+        for name, value in zip(names, row, strict=True)
+    ]
+    columns = ["model", "task", "topic", "theme", "axis", "identity", "distance"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(baseline=np.nan, instrument="by hand", reason=None)
+
+
+RNG = np.random.default_rng(1)
+VALUES = RNG.uniform(0.2, 0.6, (24, 3)) + np.array([0.0, 0.1, 0.05])
+
+
+def estimated(values: np.ndarray = VALUES, **options: object) -> pd.DataFrame:
+    return rbs.rbs(distances(values), confidence=0.95, **options).estimates  # type: ignore[arg-type]
+
+
+def test_distances_of_identities_are_their_means() -> None:
+    rows = estimated(facets=()).query("statistic == 'distance'").set_index("group")
+    assert rows["estimate"].to_dict() == pytest.approx(
+        dict(zip(IDENTITIES, VALUES.mean(0), strict=True))
+    )
+    low, high = scipy.stats.t.interval(
+        0.95, 23, loc=VALUES[:, 0].mean(), scale=scipy.stats.sem(VALUES[:, 0])
+    )
+    assert rows.loc["white", ["ci_low", "ci_high"]].tolist() == pytest.approx([low, high])
+
+
+def test_the_papers_tests_are_those_of_scipy() -> None:
+    anova = row_of(estimated(), "anova")
+    expected = scipy.stats.f_oneway(*VALUES.T)
+    assert anova["statistic_value"] == pytest.approx(expected.statistic)
+    assert anova["p_value"] == pytest.approx(expected.pvalue)
+    two = rbs.rbs(distances(VALUES[:, :2], names=["straight", "queer"]), confidence=0.95).estimates
+    t = scipy.stats.ttest_ind(VALUES[:, 0], VALUES[:, 1])
+    assert row_of(two, "anova")["statistic_value"] == pytest.approx(t.statistic**2)
+    assert row_of(two, "anova")["p_value"] == pytest.approx(t.pvalue)
+    assert "t-test" in row_of(two, "anova")["test"]
+
+
+def test_the_test_of_one_task_is_that_of_statsmodels() -> None:
+    long = pd.DataFrame(VALUES[::2]).melt(ignore_index=False).reset_index()
+    expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
+    rows = estimated(by_task=True)
+    row = rows[rows["statistic"] == "rbs"].iloc[0]
+    assert row["statistic_value"] == pytest.approx(expected["F Value"])
+    assert row["df"] <= expected["Den DF"]
+    assert np.isnan(row["p_least"])  # a p of an F has no baseline
+
+
+def test_identities_that_differ_alike_everywhere_have_no_interval_and_no_test() -> None:
+    values = np.tile(VALUES[:, :1], 3) + np.array([0.0, 0.1, 0.2])
+    row = row_of(estimated(values), "rbs")
+    assert np.isnan([row["ci_low"], row["p_value"]]).all() and "differ alike" in row["reason"]
+
+
+def test_differences_are_paired_and_corrected() -> None:
+    rows = estimated(facets=()).query("statistic == 'difference'").set_index("group")
+    expected = scipy.stats.ttest_rel(VALUES[:, 0], VALUES[:, 1])
+    assert rows.loc["white - black", "statistic_value"] == pytest.approx(expected.statistic)
+    assert len(rows) == 3
+    ranked = rows["p_value"].sort_values()
+    holm = (ranked * [3, 2, 1]).cummax().clip(upper=1)
+    assert rows["p_adjusted"][holm.index].tolist() == pytest.approx(holm.tolist())
+
+
+def test_a_difference_holds_whatever_missing_answers_would_have_been() -> None:
+    values = VALUES - [0.2, 0.0, 0.0]
+    values[:4, 0] = np.nan
+    rows = estimated(values, facets=()).query("statistic == 'difference'").set_index("group")
+    off = values - np.nanmean(values, axis=1, keepdims=True)
+    filled = values.copy()
+    filled[:4, 0] = values[:4, 1:].mean(axis=1) + np.nanmax(off)
+    expected = scipy.stats.ttest_rel(filled[:, 0], filled[:, 1])
+    row = rows.loc["white - black"]
+    assert row["p_value"] == pytest.approx(expected.pvalue) and row["p_value"] < 0.05
+    assert row["ci_high"] == pytest.approx(expected.confidence_interval().high)
+    assert row["estimate"] == pytest.approx(np.mean(values[4:, 0] - values[4:, 1]))
+    # The interval holds 0 where the test does not reject.
+    values[:12, 0] = np.nan
+    row = estimated(values, facets=()).query("group == 'white - black'").iloc[0]
+    assert row["p_value"] > 0.05 and row["ci_low"] < 0 < row["ci_high"]
+
+
+def test_tasks_are_the_whole_of_their_rows() -> None:
+    table = estimated(by_task=True)
+    rows = table[table["statistic"] == "rbs"]
+    assert (rows["task"].tolist(), rows["n"].tolist()) == (["haiku", "song"], [12, 12])
+    assert rows["estimate"].iloc[0] == pytest.approx(np.std(VALUES[::2].mean(axis=0)))

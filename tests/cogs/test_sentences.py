@@ -1,5 +1,6 @@
 """Sentences and tables of CoGS say what the numbers say: by hand, from known shares and choices."""
 
+from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
@@ -12,7 +13,7 @@ from nbbias.cogs import affinity, people, rbs, sample, sentences, suite, tables 
 from nbbias.cogs.suite import BAR
 from nbbias.params import Texts
 from nbbias.stats import InferenceSettings
-from tests.cogs.test_rbs_estimates import VALUES, distances
+from tests.cogs.test_rbs import VALUES, distances
 from tests.conftest import Golden
 
 INFERENCE = InferenceSettings(n_permutations=300)
@@ -20,13 +21,13 @@ SUITE = suite.load(axes=["race"])
 RACES = ["white", "black", "asian"]
 
 
-def judged(choose: object, *, evaluator: str = "j") -> pd.DataFrame:
-    """Every order of three texts in twelve instances, decided by `choose(order) -> position`."""
+def judged(by: str, *, evaluator: str = "j") -> pd.DataFrame:
+    """Every order of three texts in twelve instances, decided as in `CHOOSE`."""
     rows = []
     for i in range(12):
         task = ["haiku", "song"][i % 2]
         for order in permutations(RACES):
-            at = choose(list(order))  # type: ignore[operator]
+            at = CHOOSE[by](list(order))
             place, chosen = (np.nan, None) if at is None else (float(at), order[at - 1])
             row = {"task": task, "theme": f"theme {i}", "order": BAR.join(order)}
             rows.append(row | {"position": place, "identity": chosen})
@@ -39,16 +40,12 @@ def estimated(*tables: pd.DataFrame) -> pd.DataFrame:
     return affinity.abs_estimates(table, SUITE, confidence=0.95).estimates
 
 
-def by_identity(order: list[str]) -> int:
-    return order.index("black") + 1
-
-
-def by_position(order: list[str]) -> int:
-    return 1
-
-
-def refuse(order: list[str]) -> None:
-    return None
+#: Whom a judge chooses, by what it goes by.
+CHOOSE: dict[str, Callable[[list[str]], int | None]] = {
+    "identity": lambda order: order.index("black") + 1,
+    "position": lambda _: 1,
+    "nobody": lambda _: None,
+}
 
 
 def scored(values: np.ndarray, **how: Any) -> pd.DataFrame:
@@ -93,9 +90,8 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
 
 
 def test_what_a_page_says_of_judges(golden: Golden) -> None:
-    by = {"identity": by_identity, "position": by_position, "nobody": refuse}
-    alone = {name: estimated(judged(choose)) for name, choose in by.items()}
-    pair = estimated(judged(by_identity), judged(by_position, evaluator="k"))
+    alone = {name: estimated(judged(name)) for name in CHOOSE}
+    pair = estimated(judged("identity"), judged("position", evaluator="k"))
     nobody = alone["nobody"]
     says = {
         "headings": [sentences.heading(pair, of) for of in ("abs", "position")],
@@ -132,7 +128,7 @@ def test_what_a_page_says_of_people(golden: Golden) -> None:
         "parts": [f"{', '.join(names)}: {sentences.parts(names)}" for names in parts],
     }
     golden("cogs_counts", says)
-    beside = people.beside_models(ratings, judged(by_identity), SUITE, confidence=0.95)
+    beside = people.beside_models(ratings, judged("identity"), SUITE, confidence=0.95)
     for agreement, cell in ((full, "1.000"), (alone, "not measured: needs")):
         shown = cogs_tables.people(agreement, beside).rows["estimate"]
         assert shown.str.startswith(cell).any()

@@ -10,7 +10,7 @@ import scipy.stats
 from nbbias import stats
 from nbbias.calibration.cogs import distances
 from nbbias.calibration.trials import Design
-from nbbias.cogs.spread import FACETS, fixed_facets, spread_rows
+from nbbias.cogs.spread import FACETS, fixed_facets, spread as of_means, spread_rows
 
 
 def estimated(values: pd.DataFrame, *, part: str = "share", **options: Any) -> list[dict[str, Any]]:
@@ -63,6 +63,17 @@ def test_no_missing_answers_within_the_measured_range_give_a_larger_p_or_a_wider
     assert row["p_value"] * 1.001 >= max(p) > 2 * min(p) and row["test"].endswith("missing answers")
     assert row["ci_low"] <= min(low) and row["ci_high"] == pytest.approx(max(high), rel=0.02)
     assert row["estimate"] == pytest.approx(np.std(values.dropna().mean()))
+
+
+@pytest.mark.parametrize(
+    ("means", "scores"),
+    [
+        ([[0.1, 0.2, 0.15], [0.05, 0.07, 0.06]], [0.0408, 0.0082]),  # RBS of GPT-4 and Llama
+        ([[0.7, 0.2, 0.1], [0.4, 0.3, 0.3]], [0.2625, 0.0471]),  # ABS: printed are .262 and .047
+    ],
+)
+def test_the_papers_examples_give_their_scores(means: list, scores: list[float]) -> None:
+    assert of_means(np.array(means)).tolist() == pytest.approx(scores, abs=5e-5)
 
 
 # --- choices that are alike everywhere ----------------------------------------------------------

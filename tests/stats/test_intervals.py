@@ -1,12 +1,15 @@
-"""Intervals, tests and corrections against scipy, hand computation and simulation."""
+"""Intervals, tests and corrections against scipy, statsmodels, hand computation and simulation."""
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
 from hypothesis import given, strategies as st
+from scipy.stats import beta, ttest_1samp
+from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from nbbias import stats
+from nbbias.stats.intervals import ENOUGH, sparse_mean
 
 # --- mean_interval ----------------------------------------------------------------------------
 
@@ -199,3 +202,101 @@ def test_one_cluster_and_clusters_alike_have_no_interval() -> None:
         assert row["estimate"] == 0.5
         assert np.isnan(row["ci_low"]) and np.isnan(row["ci_high"])
         assert row["reason"] == reason
+
+
+# --- two samples ------------------------------------------------------------------------------
+
+
+#: Student (1908): hours of sleep gained by ten patients on two drugs, R's `sleep`.
+SLEEP = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0])
+SLEEP_2 = np.array([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
+
+
+def two_sample(first: list, second: list, *, pooled: bool, confidence: float = 0.95) -> dict:
+    sides = np.array(first), np.array(second)
+    return stats.two_sample(*sides, pooled=pooled, confidence=confidence).row()
+
+
+@pytest.mark.parametrize(("pooled", "kind"), [(True, "pooled"), (False, "unequal")])
+def test_two_samples_of_unequal_size_are_statsmodels(pooled: bool, kind: str) -> None:
+    compared = CompareMeans(DescrStatsW(SLEEP[:4]), DescrStatsW(SLEEP_2))
+    row = two_sample(SLEEP[:4], np.append(SLEEP_2, np.nan), pooled=pooled, confidence=0.8)
+    tested = (row["statistic_value"], row["p_value"], row["df"])
+    assert tested == pytest.approx(compared.ttest_ind(usevar=kind))
+    assert row["n"] == 14
+    limits = compared.tconfint_diff(alpha=0.2, usevar=kind)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits)
+    t, *_ = compared.ttest_ind(usevar="pooled")
+    assert row["effect_size"] == pytest.approx(t * np.sqrt(1 / 4 + 1 / 10))
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        ([], [1.0, 2.0], "needs two values"),
+        ([1.0, np.nan], [1.0, 2.0], "needs two values"),
+        ([1.0, 1.0], [2.0, 2.0], "no variance in either sample"),
+    ],
+)
+def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason: str) -> None:
+    row = two_sample(first, second, pooled=False)
+    assert np.isnan([row["statistic_value"], row["p_value"], row["ci_low"]]).all()
+    assert row["reason"].startswith(reason)
+
+
+# --- differences most of which are 0 ----------------------------------------------------------
+
+
+def test_gains_and_losses_have_exact_rates_and_one_more_value_of_1() -> None:
+    # 2 losses of .5 and 1 gain of 1 among 50: sizes (1 + 1) / 3 and (1 + 1) / 2.
+    values = np.zeros(50)
+    values[:3] = -0.5, -0.5, 1.0
+    loss = 2 / 3 * (np.array(beta.interval(0.95, [2, 3], [49, 48])[0][0]) - 0.04)
+    loss_above = 2 / 3 * (beta.ppf(0.975, 3, 48) - 0.04)
+    gain = 1.0 * (beta.ppf([0.025], 1, 50)[0] - 0.02), 1.0 * (beta.ppf(0.975, 2, 49) - 0.02)
+    row = sparse_mean(values, confidence=0.95)
+    assert row.estimate == 0
+    assert row.ci_low == pytest.approx(-np.hypot(gain[0], loss_above))
+    assert row.ci_high == pytest.approx(np.hypot(gain[1], loss))
+    assert (row.n, row.p_value) == (50, 1.0)
+
+
+def test_with_many_differences_it_is_the_t_test() -> None:
+    values = np.random.default_rng(1).normal(0.1, 0.2, ENOUGH)
+    row, expected = sparse_mean(values, confidence=0.9), ttest_1samp(values, 0)
+    assert (row.statistic_value, row.p_value) == pytest.approx(expected)
+    assert (row.ci_low, row.ci_high) == pytest.approx(expected.confidence_interval(0.9))
+
+
+@given(st.lists(st.sampled_from([0.0, 0.0, 0.0, -1.0, 0.5, 1.0]), min_size=2, max_size=40))
+def test_it_is_never_narrower_than_t_mirrors_its_sign_and_agrees_with_its_p(values: list) -> None:
+    row, mirror = (sparse_mean(sign * np.array(values), confidence=0.95) for sign in (1, -1))
+    assert (row.ci_low, row.ci_high) == pytest.approx((-mirror.ci_high, -mirror.ci_low))
+    assert row.ci_low <= row.estimate <= row.ci_high
+    if np.ptp(values) > 0:
+        low, high = ttest_1samp(values, 0).confidence_interval(0.95)
+        assert row.ci_low <= max(low, -1) + 1e-9 and row.ci_high >= min(high, 1) - 1e-9
+        inside = row.ci_low < 0 < row.ci_high
+        assert inside == (row.p_value > 0.05)
+
+
+def test_missing_values_are_lost_and_one_value_has_no_interval() -> None:
+    row = sparse_mean(pd.Series([0.0, np.nan, 0.5]), confidence=0.95)
+    assert (row.n, row.n_lost, row.estimate) == (2, 1, 0.25)
+    assert np.isnan(sparse_mean(np.array([0.5]), confidence=0.95).ci_low)
+
+
+@pytest.mark.parametrize(("n", "kept"), [(30, 0.0), (80, 0.5), (400, 0.0)])
+def test_intervals_hold_where_a_group_is_in_one_article_of_twenty(n: int, kept: float) -> None:
+    rng, truth, held = np.random.default_rng(3), -0.05 * 0.75 * (1 - kept), 0
+    for _ in range(150):
+        share = np.where(rng.random(n) < 0.5, 1.0, 0.5) * (rng.random(n) < 0.05)
+        row = sparse_mean(-share * (rng.random(n) >= kept), confidence=0.95)
+        held += row.ci_low <= truth <= row.ci_high
+    assert held >= 134  # .893: three errors below .95; a t interval holds in .55 to .93
+
+
+@given(st.lists(st.one_of(st.floats(-1, 1), st.sampled_from([0.0, 1.0])), min_size=2, max_size=19))
+def test_no_p_is_smaller_than_that_of_differences_of_1(values: list[float]) -> None:
+    least = sparse_mean(np.ones(len(values)), confidence=0.95).p_value
+    assert not sparse_mean(np.array(values), confidence=0.95).p_value < least * (1 - 1e-9)

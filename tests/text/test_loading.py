@@ -3,7 +3,6 @@
 import json
 import pickle
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +13,6 @@ from nbbias.tables import DataError
 from nbbias.text import embeddings
 from tests.biasalert import tiny
 from tests.hostile import Trap
-
-Load = Callable[[Path], object]
 
 
 @pytest.fixture(scope="module")
@@ -30,14 +27,10 @@ def marker(tmp_path: Path) -> Path:
     return tmp_path / "ran"
 
 
-#: Every loader of a folder that a user can name.
-LOADERS: dict[str, Load] = {"embeddings": lambda folder: embeddings._encoder(str(folder), "cpu")}
-
-
-@pytest.fixture(params=LOADERS)
-def loader(request: pytest.FixtureRequest, models: Path, tmp_path: Path) -> tuple[Path, Load]:
-    """A copy of a model, to be spoiled, and what loads it."""
-    return shutil.copytree(models, tmp_path / "model"), LOADERS[request.param]
+@pytest.fixture
+def folder(models: Path, tmp_path: Path) -> Path:
+    """A copy of a model, to be spoiled."""
+    return Path(shutil.copytree(models, tmp_path / "model"))
 
 
 def edit(path: Path, **changes: Any) -> None:
@@ -45,10 +38,10 @@ def edit(path: Path, **changes: Any) -> None:
     path.write_text(json.dumps({**told, **changes}), encoding="utf-8")
 
 
-def tried(load: Load, folder: Path) -> str:
+def tried(folder: Path) -> str:
     """Return what is told of a folder; nothing where it was accepted."""
     try:
-        load(folder)
+        embeddings._encoder(str(folder), "cpu")
     except DataError as error:
         return f"{error}".removeprefix(f"{folder}: ")
     return ""
@@ -68,36 +61,33 @@ def with_code(folder: Path, marker: Path, *, unknown: bool) -> None:
 
 @pytest.mark.parametrize("unknown", [True, False])
 def test_code_in_a_folder_is_not_run_whatever_is_answered(
-    loader: tuple[Path, Load], marker: Path, unknown: bool, monkeypatch: pytest.MonkeyPatch
+    folder: Path, marker: Path, unknown: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, load = loader
     with_code(folder, marker, unknown=unknown)
     asked: list[str] = []
     # Where a loader leaves it open, transformers asks, and "y" runs the code.
     monkeypatch.setattr("builtins.input", lambda prompt="": asked.append(prompt) or "y")
-    told = tried(load, folder)
+    told = tried(folder)
     assert not marker.exists()
     assert not asked
     assert not unknown or "custom code" in told
 
 
-def test_weights_that_are_a_pickle_run_nothing(loader: tuple[Path, Load], marker: Path) -> None:
-    folder, load = loader
+def test_weights_that_are_a_pickle_run_nothing(folder: Path, marker: Path) -> None:
     (folder / "model.safetensors").unlink()
     torch.save({"a": Trap(marker)}, folder / "pytorch_model.bin")
-    told = tried(load, folder)
+    told = tried(folder)
     assert not marker.exists()
     assert "safetensors" in told
     torch.load(folder / "pytorch_model.bin", weights_only=False)  # read without care, it runs
     assert marker.is_dir()
 
 
-def test_a_cut_file_is_refused_in_one_line(loader: tuple[Path, Load]) -> None:
-    folder, load = loader
+def test_a_cut_file_is_refused_in_one_line(folder: Path) -> None:
     for file, size in (("model.safetensors", -10), ("tokenizer.json", 300), ("config.json", 0)):
         whole = (folder / file).read_bytes()
         (folder / file).write_bytes(whole[:size])
-        told = tried(load, folder)
+        told = tried(folder)
         assert told and "\n" not in told, file
         (folder / file).write_bytes(whole)
 

@@ -252,14 +252,11 @@ def family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
             yield {"null": 0.0, "direction": direction, **tone_shift(subset, group, confidence)}
 
 
-MEASURES = tuple(
-    listed("news_bias", name, "articles", effects, trial, claims, share=share)
-    for name, effects, trial, claims, share in (
-        ("words", (0.0, -0.05, -0.1, -0.2), words, family, 0.5),
-        ("words_terse", (0.0,), words, None, 8),
-        ("words_rare", (0.0, -0.2), words, None, 2),
-        ("omissions", (0.0, 0.3), omissions, None, 0.5),
-        ("tone", (0.0, -0.05, -0.1), tone, None, 1),
-        ("documents", (0.0, -0.05, -0.1), documents, None, 1),
-    )
+MEASURES = (
+    listed("news_bias", "words", "articles", (0.0, -0.05, -0.1, -0.2), words, family, share=0.5),
+    listed("news_bias", "words_terse", "articles", (0.0,), words, share=8),
+    listed("news_bias", "words_rare", "articles", (0.0, -0.2), words, share=2),
+    listed("news_bias", "omissions", "articles", (0.0, 0.3), omissions, share=0.5),
+    listed("news_bias", "tone", "articles", (0.0, -0.05, -0.1), tone),
+    listed("news_bias", "documents", "articles", (0.0, -0.05, -0.1), documents),
 )

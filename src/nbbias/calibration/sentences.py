@@ -203,13 +203,12 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     for what in ("interval", "test"):
         part = rows[rows["kind"] == what]
         counts = {"adequate": ADEQUATE, "wide": ADEQUATE[1:], "fail": FAILS}
-        numbers = {name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()}
+        numbers: dict[str, float] = {
+            name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()
+        }
         if len(part):
-            sentences.append(
-                prose.render(
-                    "calibration.verdicts", what=what, n=len(part), limit=limit(part), **numbers
-                )
-            )
+            numbers |= {"n": len(part), "limit": limit(part)}
+            sentences.append(prose.render("calibration.verdicts", what=what, **numbers))
     table = rows[rows["kind"] == "family"]
     if len(table):
         values = {"adequate": table["verdict"].isin(ADEQUATE).sum(), "of": len(table)}

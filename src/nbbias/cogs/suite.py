@@ -174,9 +174,9 @@ def prompts(suite: Suite) -> pd.DataFrame:
         `prompt_id` (unique: task/theme/axis/identity), `task`, `topic`, `theme`, `axis`,
         `identity` (both missing for a default) and `prompt`.
     """
-    people: list[tuple[str | None, ...]] = [(None, None, None)]
-    for axis, plan in suite.axes.items():
-        people += [(axis, identity, words) for identity, words in plan.identities.items()]
+    people: list[tuple[str | None, str | None, str | None]] = [(None, None, None)]
+    for name, plan in suite.axes.items():
+        people += [(name, identity, words) for identity, words in plan.identities.items()]
     rows = []
     for axis, identity, words in people:
         for task, topic, theme in instances(suite):
@@ -185,8 +185,8 @@ def prompts(suite: Suite) -> pd.DataFrame:
                 # Replaced one by one: words of a user's file may hold braces.
                 instruction = suite.templates.identity.replace("{identity}", words)
                 prompt = instruction.replace("{task}", prompt)
-            name = "/".join(filter(None, (task, theme, axis, identity)))
-            rows.append((name, task, topic, theme, axis, identity, prompt))
+            prompt_id = "/".join(filter(None, (task, theme, axis, identity)))
+            rows.append((prompt_id, task, topic, theme, axis, identity, prompt))
     columns = ["prompt_id", "task", "topic", "theme", "axis", "identity", "prompt"]
     return pd.DataFrame(rows, columns=columns, dtype="str")
 

@@ -30,31 +30,31 @@ _MOST = 10_000_000
 
 
 class PairedMeans(NamedTuple):
-    """Two means over common units with their variances and covariance; numbers, or arrays.
+    """Two means over common units with their variances and covariance.
 
     `n` counts the units; `spread` is the range of all values: no unit can change by more.
     """
 
-    first: Any
-    second: Any
-    var_first: Any
-    var_second: Any
-    cov: Any
-    df: Any
-    n: Any
-    spread: Any
+    first: float
+    second: float
+    var_first: float
+    var_second: float
+    cov: float
+    df: float
+    n: int
+    spread: float
 
     @property
     def negligible(self) -> float:
         """A standard error this small is rounding."""
         return _ROUNDING * max(1.0, self.spread)
 
-    def error(self, new: Any = 1, old: Any = 1) -> Any:
+    def error(self, new: int = 1, old: int = 1) -> float:
         """Return the standard error of `new` times the second mean less `old` times the first."""
         # Both variances count where a factor is 0, too: the smaller of two p values would err more
         # often than one of them.
-        variance = self.var_second + self.var_first - 2 * np.multiply(new, old) * self.cov
-        return np.sqrt(np.maximum(variance, 0))
+        variance = self.var_second + self.var_first - 2 * new * old * self.cov
+        return math.sqrt(max(variance, 0.0))
 
 
 def paired_means(both: pd.DataFrame) -> PairedMeans:
@@ -197,10 +197,10 @@ def noninferiority_test(both: pd.DataFrame, *, worse: Worse, margin: float) -> d
     change, sides = means.second - means.first, (1, 1)
     if worse == "apart":
         change, sides = abs(means.second) - abs(means.first), _sides(means)
-    row |= {"worsening": float(change), "se": float(means.error(*sides)), "df": float(means.df)}
+    row |= {"worsening": change, "se": means.error(*sides), "df": means.df}
     if means.df < 1:
         return row
-    p_values = [float(p) for p in one_sided_tests(means, worse, margin)]
+    p_values = one_sided_tests(means, worse, margin)
     if worse != "apart" and _is_binary(both):
         steps = sign * (both["second"] - both["first"])
         tango = tango_tests((steps > 0).sum(), (steps < 0).sum(), len(both), margin)
@@ -208,7 +208,7 @@ def noninferiority_test(both: pd.DataFrame, *, worse: Worse, margin: float) -> d
             # With clusters the largest p: each alone may be too small.
             if codes.max() + 1 < means.n:
                 tango = tuple(np.maximum(tango, _score_tests(steps.to_numpy(float), codes, margin)))
-        p_values = [float(p) for p in tango]
+        p_values = (float(tango[0]), float(tango[1]))
     return row | dict(zip(("p_worse", "p_not_worse"), p_values, strict=True))
 
 
@@ -224,8 +224,8 @@ def _score_tests(steps: np.ndarray, codes: np.ndarray, margin: float) -> tuple[f
     return float(stats.t.sf(t, df)), float(stats.t.cdf(t, df))
 
 
-def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[Any, Any]:
-    """Return `p_worse` and `p_not_worse` of `noninferiority_test` by t tests; arrays give arrays.
+def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[float, float]:
+    """Return `p_worse` and `p_not_worse` of `noninferiority_test` by t tests.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[An
     --------
     >>> both = pd.DataFrame({"first": [0.1, 0.3, 0.2], "second": [0.9, 0.8, 1.0]})
     >>> p_worse, p_not_worse = one_sided_tests(paired_means(both), "higher", 0.1)
-    >>> bool(p_worse < 0.05), bool(p_not_worse < 0.05)
+    >>> p_worse < 0.05, p_not_worse < 0.05
     (True, False)
     """
     if worse != "apart":
@@ -249,36 +249,34 @@ def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[An
     outside = [
         _p_above(means, new, side, margin) + _p_above(means, new, side, -margin) for side in (1, -1)
     ]
-    error, certain = np.sqrt(means.var_first), np.where(means.first == 0, 0.5, 0.0)
-    p_side = stats.t.sf(_ratio(np.abs(means.first), error), means.df)
-    p_side = np.where(error > 0, p_side, certain)
-    both = p_side + np.maximum(_p_below(means, 1, old, margin), _p_below(means, -1, old, margin))
-    alone = np.maximum(_p_below(means, 1, 0, margin), _p_below(means, -1, 0, margin))
-    return np.minimum(np.maximum(*outside), 1.0), np.minimum(np.minimum(both, alone), 1.0)
+    error, p_side = math.sqrt(means.var_first), 0.5 if means.first == 0 else 0.0
+    if error > 0:
+        p_side = float(stats.t.sf(abs(means.first) / error, means.df))
+    both = p_side + max(_p_below(means, 1, old, margin), _p_below(means, -1, old, margin))
+    alone = max(_p_below(means, 1, 0, margin), _p_below(means, -1, 0, margin))
+    return min(max(outside), 1.0), min(both, alone, 1.0)
 
 
-def _sides(means: PairedMeans) -> tuple[Any, Any]:
-    return np.where(means.second < 0, -1, 1), np.where(means.first < 0, -1, 1)
+def _sides(means: PairedMeans) -> tuple[int, int]:
+    return -1 if means.second < 0 else 1, -1 if means.first < 0 else 1
 
 
-def _p_above(means: PairedMeans, new: Any, old: Any, bound: float) -> Any:
+def _p_above(means: PairedMeans, new: int, old: int, bound: float) -> float:
     """Return the p value of a contrast of the two means against being at most a bound."""
     gap, error = new * means.second - old * means.first - bound, means.error(new, old)
-    certain = np.where(gap > 0, 0.0, 1.0)
-    return np.where(error > means.negligible, stats.t.sf(_ratio(gap, error), means.df), certain)
+    if error > means.negligible:
+        return float(stats.t.sf(gap / error, means.df))
+    return 0.0 if gap > 0 else 1.0
 
 
-def _p_below(means: PairedMeans, new: Any, old: Any, margin: float) -> Any:
+def _p_below(means: PairedMeans, new: int, old: int, margin: float) -> float:
     """Return the p value of a contrast of the two means against being at least the margin."""
     contrast, error = new * means.second - old * means.first, means.error(new, old)
-    p = stats.t.cdf(_ratio(contrast - margin, error), means.df)
-    unchanged = _p_unchanged(means, means.n, margin)
-    certain = np.where(np.abs(contrast) <= means.negligible, unchanged, 0.0)
-    return np.where(error > means.negligible, p, np.where(contrast < margin, certain, 1.0))
-
-
-def _ratio(gap: Any, error: Any) -> Any:
-    return np.divide(gap, error, out=np.zeros(np.shape(gap)), where=np.asarray(error) > 0)
+    if error > means.negligible:
+        return float(stats.t.cdf((contrast - margin) / error, means.df))
+    if contrast >= margin:
+        return 1.0
+    return _p_unchanged(means, means.n, margin) if abs(contrast) <= means.negligible else 0.0
 
 
 def _p_unchanged(means: PairedMeans, n: int, margin: float) -> float:
