@@ -4,8 +4,10 @@ import pandas as pd
 import pytest
 
 from nbbias.biasalert.judges import attribution, baselines
+from nbbias.biasalert.judges.registry import Settings, TrainingInput
 from nbbias.biasalert.knowledge.groups import target
 from nbbias.text import toxicity
+from tests.biasalert.tables import labelled
 
 TEXTS = pd.DataFrame(
     {
@@ -15,9 +17,8 @@ TEXTS = pd.DataFrame(
 )
 
 
-def labels(*biased: bool) -> pd.DataFrame:
-    ids = [str(at) for at in range(len(biased))]
-    return pd.DataFrame({"text_id": ids, "text": ids, "biased": biased})
+def taught(*biased: bool, **settings: str) -> TrainingInput:
+    return TrainingInput(labelled(biased), Settings(**settings))
 
 
 # --- attribution --------------------------------------------------------------------------------
@@ -59,11 +60,12 @@ def test_evidence_speaks_where_the_text_does_not() -> None:
 
 
 def test_the_majority_is_said_of_all() -> None:
-    judged = baselines.majority(TEXTS, labelled=labels(True, True, False))
+    judged = baselines.make_majority(taught(True, True, False))[0](TEXTS, None)
     assert judged["biased"].tolist()[:3] == [True] * 3
     assert judged["confidence"].tolist()[:3] == pytest.approx([2 / 3] * 3)
     assert judged["outcome"].tolist() == ["judged"] * 3 + ["empty"]
-    assert not baselines.majority(TEXTS, labelled=labels(False, False))["biased"].iloc[0]
+    none, _ = baselines.make_majority(taught(False, False))
+    assert not none(TEXTS, None)["biased"].iloc[0]
 
 
 def test_a_keyword_counts_with_its_group_alone() -> None:
@@ -77,7 +79,7 @@ def test_a_keyword_counts_with_its_group_alone() -> None:
 def test_toxicity_is_bias_from_a_half() -> None:
     texts = TEXTS.assign(text=["you are a fucking idiot", "good morning", "thank you", None])
     scores = toxicity.score(texts["text"], scorer="offline")
-    judged = baselines.toxic(texts, scorer="offline")
+    judged = baselines.make_toxicity(taught(toxicity_scorer="offline"))[0](texts, None)
     assert judged["biased"].iloc[:3].tolist() == (scores >= 0.5).iloc[:3].tolist()
     assert judged["biased"].iloc[:3].tolist() == [True, False, False]
     assert judged["confidence"].iloc[:3].tolist() == pytest.approx(scores.iloc[:3].tolist())

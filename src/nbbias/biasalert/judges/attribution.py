@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias.biasalert.contracts import JUDGEMENTS
+from nbbias.biasalert.contracts import JUDGEMENTS, TEXTS
 from nbbias.biasalert.knowledge.groups import Mention, any_word, attributes, target
 from nbbias.tables import check, is_blank
 
@@ -177,7 +177,8 @@ def judgements(
     >>> table["outcome"].tolist(), table["group"].iloc[0], table["reason"].iloc[1]
     (['judged', 'empty'], 'women', 'there is no text')
     """
-    table = texts[["text_id"]].astype("str").reset_index(drop=True)
+    texts = check(texts, TEXTS, where="texts")
+    table = texts[["text_id"]].reset_index(drop=True)
     blank = is_blank(texts["text"]).to_numpy()
     reasons = table["text_id"].map(verdicts.lost or {}).astype(object).where(~blank, NO_TEXT)
     without = reasons.notna().to_numpy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from importlib.metadata import version
 
@@ -11,20 +11,26 @@ import numpy as np
 import pandas as pd
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 
-from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.classifier import require_trainable
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
 from nbbias.biasalert.knowledge.groups import any_word, attributes, canonical, mentions
-from nbbias.tables import check
 from nbbias.text import toxicity
 
 
 def make_majority(training: TrainingInput) -> tuple[Judge, str]:
-    """Return the judge `majority` of a run, and its instrument."""
-    return partial(majority, labelled=training.train), "most frequent label of the training texts"
+    """Return the judge `majority` of a run, and its instrument.
+
+    It judges every text as most training texts are; half and half counts as biased. `confidence`
+    is the share of training texts that are biased.
+    """
+    share = float(training.train["biased"].mean())
+    return (
+        _by_score("majority", lambda texts: np.full(len(texts), share)),
+        "most frequent label of the training texts",
+    )
 
 
 def make_keywords(_: TrainingInput) -> tuple[Judge, str]:
@@ -33,71 +39,45 @@ def make_keywords(_: TrainingInput) -> tuple[Judge, str]:
 
 
 def make_toxicity(training: TrainingInput) -> tuple[Judge, str]:
-    """Return the judge `toxicity` of a run, and its instrument."""
+    """Return the judge `toxicity` of a run, and its instrument.
+
+    A text is biased where its toxicity is .5 or more (`nbbias.text.toxicity`). `confidence` is the
+    toxicity, which is no probability of bias.
+    """
     scorer, device = training.settings.toxicity_scorer, training.settings.device
-    return partial(toxic, scorer=scorer, device=device), toxicity.instrument(scorer)
+    score = partial(toxicity.score, scorer=scorer, device=device)
+    return _by_score("toxicity", score, explained="Toxicity"), toxicity.instrument(scorer)
 
 
 def make_bag_of_words(training: TrainingInput) -> tuple[Judge, str]:
-    """Return the judge `bag_of_words` of a run, and its instrument."""
+    """Return the judge `bag_of_words` of a run, and its instrument.
+
+    A logistic regression on words, fitted to the labelled texts alone; `confidence` is the
+    probability of ``biased``.
+    """
     train = require_trainable(training.train)
     model = make_pipeline(CountVectorizer(), LogisticRegression(max_iter=1000))
     model.fit(train["text"], train["biased"])
-    return partial(bag_of_words, model=model), f"scikit-learn {version('scikit-learn')} on words"
+
+    def score(texts: pd.Series) -> np.ndarray:
+        return model.predict_proba(texts.fillna(""))[:, 1] if len(texts) else np.empty(0)
+
+    return _by_score("bag_of_words", score), f"scikit-learn {version('scikit-learn')} on words"
 
 
-def majority(
-    texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, labelled: pd.DataFrame
-) -> pd.DataFrame:
-    """Judge every text as most of some labelled texts are.
+def _by_score(
+    name: str, score: Callable[[pd.Series], Iterable[float]], *, explained: str = ""
+) -> Judge:
+    """Return a judge that calls a text biased where its score is .5 or more."""
 
-    Parameters
-    ----------
-    texts, evidence
-        TEXTS; evidence is not read.
-    labelled
-        LABELLED, training texts. Half and half counts as biased.
+    def judge(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.DataFrame:
+        scores = np.asarray(score(texts["text"]), dtype=float)
+        lost = dict.fromkeys(texts.loc[np.isnan(scores), "text_id"], "the model gave no number")
+        why = [f"{explained} {score:.2f}." for score in scores] if explained else None
+        verdicts = Verdicts(scores >= 0.5, scores, why, lost)
+        return judgements(texts, verdicts, judge=name, attributes_named=False)
 
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS; `confidence` is the share of labelled texts that are biased.
-
-    Examples
-    --------
-    >>> texts = pd.DataFrame({"text_id": ["a"], "text": ["It rains."]})
-    >>> train = pd.DataFrame({"text_id": ["b"], "text": ["So it goes."], "biased": [False]})
-    >>> majority(texts, labelled=train)["biased"].tolist()
-    [False]
-    """
-    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    share = float(check(labelled, LABELLED, where="labelled texts")["biased"].mean())
-    verdicts = Verdicts([share >= 0.5] * len(texts), [share] * len(texts))
-    return judgements(texts, verdicts, judge="majority", attributes_named=False)
-
-
-def bag_of_words(
-    texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, model: Pipeline
-) -> pd.DataFrame:
-    """Judge texts by a logistic regression on their words, fitted to the labelled texts alone.
-
-    Parameters
-    ----------
-    texts, evidence
-        TEXTS; evidence is not read.
-    model
-        A fitted classifier of scikit-learn, from texts to labels.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS; `confidence` is the probability of ``biased``, which is true from .5.
-    """
-    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    words = texts["text"].fillna("")
-    chances = model.predict_proba(words)[:, 1] if len(texts) else np.empty(0)
-    verdicts = Verdicts(chances >= 0.5, chances)
-    return judgements(texts, verdicts, judge="bag_of_words", attributes_named=False)
+    return judge
 
 
 def keywords(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -117,7 +97,6 @@ def keywords(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.Da
     >>> keywords(texts)["explanation"].tolist()
     ["Names women and says 'clerks'."]
     """
-    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     why = [_name_pair(text) if isinstance(text, str) else None for text in texts["text"]]
     verdicts = Verdicts([reason is not None for reason in why], why=why)
     return judgements(texts, verdicts, judge="keywords")
@@ -134,32 +113,3 @@ def _name_pair(text: str) -> str | None:
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     return {group: any_word(words) for group, words in attributes().items()}
-
-
-def toxic(
-    texts: pd.DataFrame,
-    evidence: pd.DataFrame | None = None,
-    *,
-    scorer: str = toxicity.AUTO,
-    device: str = "cpu",
-) -> pd.DataFrame:
-    """Judge a text as biased where its toxicity is .5 or more (`nbbias.text.toxicity`).
-
-    Parameters
-    ----------
-    texts, evidence
-        TEXTS; evidence is not read.
-    scorer, device
-        As in `text.toxicity.score`.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS; `confidence` is the toxicity, which is no probability of bias.
-    """
-    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    scores = toxicity.score(texts["text"], scorer=scorer, device=device).to_numpy()
-    lost = dict.fromkeys(texts.loc[np.isnan(scores), "text_id"], "the model gave no number")
-    why = [None if np.isnan(score) else f"Toxicity {score:.2f}." for score in scores]
-    verdicts = Verdicts(scores >= 0.5, scores, why, lost)
-    return judgements(texts, verdicts, judge="toxicity", attributes_named=False)

@@ -26,13 +26,12 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from nbbias import tables
-from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges import finetuned
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, Settings, TrainingInput
 from nbbias.biasalert.knowledge.retrieval import summarize_evidence
 from nbbias.biasalert.knowledge.split import add_clusters
-from nbbias.tables import ParameterError, check
+from nbbias.tables import ParameterError
 from nbbias.text import embeddings
 
 #: A judge is fitted on this many texts of either label at least.
@@ -82,7 +81,6 @@ class Fitted(NamedTuple):
     base: BaseModel
     final: Pipeline
     settings: Settings
-    reads_evidence: bool
 
 
 def make_with_evidence(training: TrainingInput) -> tuple[Judge, str]:
@@ -134,7 +132,7 @@ def fit(training: TrainingInput, evidence: pd.DataFrame | None = None) -> Fitted
     with threadpool_limits(1):
         features = _features(held_out, table, evidence, training.settings)
         final.fit(features, table["biased"], logisticregression__sample_weight=weight)
-    return Fitted(base, final, training.settings, evidence is not None)
+    return Fitted(base, final, training.settings)
 
 
 def load_shipped(texts: pd.DataFrame, settings: Settings) -> tuple[BaseModel, np.ndarray] | None:
@@ -230,8 +228,7 @@ def require_trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     ParameterError
         Fewer than ten texts of either label.
     """
-    table = check(labelled, LABELLED, where="labelled texts")
-    table = table[~tables.is_blank(table["text"])].reset_index(drop=True)
+    table = labelled[~tables.is_blank(labelled["text"])].reset_index(drop=True)
     counts = {"biased": int(table["biased"].sum()), "not biased": int((~table["biased"]).sum())}
     short = [f"{name}: {count}" for name, count in counts.items() if count < FEWEST]
     if short:
@@ -273,7 +270,7 @@ def judge(
     texts
         TEXTS.
     evidence
-        EVIDENCE of these texts. A judge fitted with evidence needs it.
+        EVIDENCE of these texts, where the judge was fitted with evidence.
     fitted
         A judge, from `fit`.
     name, knowledge
@@ -286,15 +283,14 @@ def judge(
         `biased` from 0.5. No verdict on a blank text, nor (outcome ``failed``) on one most of
         whose words the judge has never read.
     """
-    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
+    texts = texts.reset_index(drop=True)
     settings = fitted.settings
     present = texts[~tables.is_blank(texts["text"])]
     chances = np.full(len(texts), np.nan)
     if len(present):
         read, model = tuple(present["text"].str[:READ]), settings.embedding_model
         odds = _read(fitted.base, read, model, settings.device)
-        shown = evidence if fitted.reads_evidence else None
-        features = _features(odds, present, shown, settings)
+        features = _features(odds, present, evidence, settings)
         with threadpool_limits(1):
             chances[present.index] = fitted.final.predict_proba(features)[:, 1]
     vocabulary = fitted.base.counts.named_transformers["words"].vocabulary_
