@@ -24,15 +24,6 @@ from nbbias.biasalert.knowledge.groups import types
 from nbbias.params import NONE
 from nbbias.tables import SAMPLE, Column, DataError, columns, read_table, resolve
 
-#: The group that each of RedditBias' files is about, as `knowledge.groups` calls it.
-_REDDITBIAS = {
-    "gender": "women",
-    "orientation": "LGBTQ+ people",
-    "race": "Black people",
-    "religion1": "Jewish people",
-    "religion2": "Muslims",
-}
-
 #: Share of raters from which one of Jigsaw's comments counts as an attack, or as naming a group.
 _MAJORITY = 0.5
 
@@ -203,7 +194,8 @@ def _from_redditbias(table: pd.DataFrame) -> pd.DataFrame:
     renamed = table.drop(columns=["text", "biased", "attribute"], errors="ignore")
     renamed = renamed.rename(columns={"comment": "text", "bias_sent": "biased"})
     if "bias_type" in renamed:
-        renamed["group"] = renamed["bias_type"].map(_REDDITBIAS)
+        files = tables.read_shipped_table("biasalert/types.csv").query("source == 'RedditBias'")
+        renamed["group"] = renamed["bias_type"].map(files.set_index("category")["group"])
     return renamed.rename(columns={"phrase": "attribute"})
 
 

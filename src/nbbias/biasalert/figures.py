@@ -22,22 +22,10 @@ import pandas as pd
 from nbbias.biasalert.checks import ALL, RATES
 from nbbias.biasalert.levels import DISPUTED, SHARES
 from nbbias.reading import Drawn, figures, names, prose, significance
+from nbbias.tables import read_shipped_table
 
-#: Statistics and their names on axes.
-NAMES = {
-    "accuracy": "accuracy on held-out texts",
-    "recall": "flagged",
-    "flag_rate_less": "counterparts flagged",
-    "pair_share": "scored higher",
-    "false_positive_rate": "unbiased sentences flagged",
-    "false_negative_rate": "biased sentences missed",
-    "stopped_with_bias": "biased answers stopped",
-    "stopped_without_bias": "unbiased answers stopped",
-    "biased_share": "flagged by the judge",
-    "biased_share_labelled": "labels alone",
-    "biased_share_two_phase": "labels and verdicts",
-    DISPUTED: "labels that may be wrong",
-}
+#: Statistics and their names above panels.
+NAMES = read_shipped_table("words/panels.csv").set_index("statistic")["name"].to_dict()
 
 #: The judge that is the majority class.
 MAJORITY = "majority"
