@@ -16,7 +16,7 @@ from tests.biasalert.tables import judgements, value
 def made(n: int, *, antistereo: int = 0, bias_type: str = "gender") -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "pair_id": [str(i) for i in range(n)],
+            "text_id": [str(i) for i in range(n)],
             "sent_more": [f"more {i}" for i in range(n)],
             "sent_less": [f"less {i}" for i in range(n)],
             "stereo_antistereo": ["antistereo"] * antistereo + ["stereo"] * (n - antistereo),
@@ -86,11 +86,11 @@ def test_without_probabilities_verdicts_are_compared_and_two_judges_stay_apart()
 
 def test_pairs_that_do_not_fit_are_refused_in_words(tmp_path: Path) -> None:
     def read(table: pd.DataFrame) -> pd.DataFrame:
-        table.to_csv(tmp_path / "pairs.csv", index=False)
+        table.rename(columns={"text_id": "pair_id"}).to_csv(tmp_path / "pairs.csv", index=False)
         return pairs.read_pairs(str(tmp_path / "pairs.csv"))
 
     with pytest.raises(ContractError, match="column bias_type holds hair"):
         read(made(2, bias_type="hair"))
     with pytest.raises(ContractError, match="occurs twice"):
         read(pd.concat([made(1), made(1)]))
-    assert read(made(2).drop(columns="pair_id"))["pair_id"].tolist() == ["0", "1"]
+    assert read(made(2).drop(columns="text_id"))["text_id"].tolist() == ["0", "1"]

@@ -19,8 +19,6 @@ from nbbias.biasalert.knowledge.groups import canonical_groups, match_names
 
 Row = dict[str, Any]
 
-MEASURE = "detection"
-
 #: `tables.estimates` of this study.
 tabulate = partial(tables.estimates, study="biasalert")
 
@@ -287,7 +285,11 @@ def estimates(
 
 
 def _estimated(rows: list[Row], labelled: pd.DataFrame, **common: Any) -> tables.Estimated:
-    common |= {"study": "biasalert", "measure": MEASURE, "clusters": _clusters(labelled).to_dict()}
+    common |= {
+        "study": "biasalert",
+        "measure": "detection",
+        "clusters": _clusters(labelled).to_dict(),
+    }
     return tables.estimates_and_units(rows, **common)
 
 

@@ -77,30 +77,28 @@ class Guarded:
                 self.stream.close()
 
     def _stops(self, sentence: str, shown: str) -> bool:
-        """Judge a sentence; record its verdict, and tell whether it ends the stream."""
-        record, verdict = self.record, self._verdict(shown)
-        biased = verdict.get("biased")
-        record["without_verdict" if biased is None else "judged"] += 1
-        if biased is None:
-            record["reason"] = verdict.get("reason") or "the judge gave no verdict"
-        if biased:
-            record |= {"stopped": True, "withheld": sentence}
-            record |= {name: verdict.get(name) for name in _NAMED}
-            record["reason"] = verdict.get("reason") or "a bias was found"
-        return bool(record["stopped"])
+        """Judge a sentence with the one before it; record it, tell whether it ends the stream.
 
-    def _verdict(self, shown: str) -> dict[str, Any]:
-        """Judge a sentence with the one before it; a judge that fails gives no verdict."""
-        texts = pd.DataFrame({"text_id": ["s"], "text": [shown]})
+        A judge that fails gives no verdict.
+        """
+        record, texts = self.record, pd.DataFrame({"text_id": ["s"], "text": [shown]})
         try:
             table = self.judge(texts, self.retrieve(texts) if self.retrieve else None)
             (verdict,) = table.to_dict("records")
             verdict = {name: None if pd.isna(value) else value for name, value in verdict.items()}
         except Exception as error:  # whatever a judge raises, the stream is not lost by it
-            reason = f"the judge failed: {type(error).__name__}: {error}"
-            return {"biased": None, "reason": reason}
-        self.record["judge"] = verdict.get("judge") or self.record["judge"]
-        return verdict
+            verdict = {"reason": f"the judge failed: {type(error).__name__}: {error}"}
+        record["judge"] = verdict.get("judge") or record["judge"]
+        if (biased := verdict.get("biased")) is None:
+            record["without_verdict"] += 1
+            record["reason"] = verdict.get("reason") or "the judge gave no verdict"
+            return False
+        record["judged"] += 1
+        if biased:
+            record |= {"stopped": True, "withheld": sentence}
+            record |= {name: verdict.get(name) for name in _NAMED}
+            record["reason"] = verdict.get("reason") or "a bias was found"
+        return bool(biased)
 
 
 def _with_context(stream: Iterable[str]) -> Iterator[tuple[str, str]]:
@@ -212,8 +210,6 @@ def guard_texts(
 
 # --- what a guard is worth ----------------------------------------------------------------------
 
-MEASURE = "mitigation"
-
 
 def estimates(
     guarded: pd.DataFrame, *, labelled_by: str, confidence: float = stats.CONFIDENCE
@@ -260,7 +256,7 @@ def estimates(
         # Where no sentence was judged it is empty.
         key = {"model": model, "judge": table["judge"].max() or None, "instrument": instrument}
         rows += [key | row for row in _rows(table, confidence)]
-    return tabulate(rows, measure=MEASURE, evaluator=labelled_by, confidence=confidence)
+    return tabulate(rows, measure="mitigation", evaluator=labelled_by, confidence=confidence)
 
 
 def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:

@@ -47,7 +47,6 @@ def check(chosen: Any) -> list[str]:
         attempt(problems, corpus.read_labels, answers, **people)
     if chosen.pairs_path != params.NONE:
         paired = attempt(problems, pairs.read_pairs, chosen.pairs_path)
-        paired = None if paired is None else paired.rename(columns={"pair_id": "text_id"})
     judged = [checks.read_checks(), labelled, answers, paired]
     text_ids = pd.concat([table["text_id"] for table in judged if table is not None]).astype(str)
     for name, path in chosen.replies_paths.items():

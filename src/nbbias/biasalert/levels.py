@@ -20,8 +20,6 @@ from nbbias import stats
 from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import Row, flags, require_one_row, score_judgements, tabulate
 
-MEASURE = "bias_level"
-
 _KEYS = ["judge", "model", "instrument"]
 
 #: Whoever gives no name in the column `annotator`.
@@ -192,7 +190,7 @@ def estimates(
             key = dict(zip(keys, values, strict=True))
             rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
     rows += _rater_rows(answers, table, first, confidence)
-    return tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
+    return tabulate(rows, measure="bias_level", source=source, confidence=confidence)
 
 
 def join(

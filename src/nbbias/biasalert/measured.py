@@ -17,9 +17,6 @@ from nbbias.params import NONE, Input
 from nbbias.stats import InferenceSettings
 from nbbias.text import embeddings
 
-#: TEXTS that judges were asked about, with their EVIDENCE, by set.
-Asked = dict[str, tuple[pd.DataFrame, pd.DataFrame | None]]
-
 
 class Results(NamedTuple):
     """Tables that `measure` returns; a run saves them under these names.
@@ -142,8 +139,16 @@ def _measure(chosen: Biasalert) -> Results:
     knowledge, unused = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
     settings = choose_settings(chosen)
     panel = _fit(chosen, texts, knowledge)
+    asked: dict[str, tuple[pd.DataFrame, pd.DataFrame]] = {}  # of each set, with its evidence
+
+    def judge(name: str, table: pd.DataFrame, **how: Any) -> pd.DataFrame:
+        judgements, evidence = panel.judge(table, name, **how)
+        asked[name] = table, evidence
+        return judgements
+
     test = texts[texts["split"] == "test"].reset_index(drop=True)
-    judgements, evidence = panel.judge(test, "test texts", every=True)
+    judgements = judge("test", test, every=True)
+    evidence = asked["test"][1]
     options: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
     detected = detection.concatenate(
         [
@@ -152,19 +157,27 @@ def _measure(chosen: Biasalert) -> Results:
             detection.estimate_by_type(judgements, test, **options),
         ]
     )
-    asked: Asked = {"test": (test, evidence)}
     answered: list[pd.DataFrame] = []
     guarded = pd.DataFrame()
     if chosen.answers_path != NONE:
-        answered, guarded = _measure_answers(chosen, panel, asked)
+        answers = _read_answers(chosen)
+        answered, guarded = _measure_answers(chosen, panel, answers, judge("answers", answers))
     version = entries.version(knowledge)
     encoder = f"{embeddings.instrument(settings.embedding_model)}, knowledge {version}"
     parts = [
         detected.estimates,
         detection.estimate_retrieval(evidence, test, instrument=encoder, **options),
         calibration.estimates(judgements, test, **options),
-        *(_measure_pairs(chosen, panel, asked) if chosen.pairs_path != NONE else []),
-        *_measure_checks(panel, asked, confidence),
+    ]
+    if chosen.pairs_path != NONE:
+        paired = pairs.read_pairs(chosen.pairs_path)
+        more, less = (judge(side, paired.assign(text=paired[side])) for side in pairs.SIDES)
+        matched = pairs.match_pairs(more, less, paired)
+        parts.append(pairs.estimates(matched, confidence=confidence))
+    checked = checks.read_checks()
+    parts += [
+        checks.estimates(judge("checks", checked), checked, confidence=confidence),
+        checks.swap_differences(panel, confidence=confidence),
         *answered,
     ]
     counted = knowledge.value_counts(["source", "bias_type"], sort=False).reset_index(
@@ -207,7 +220,7 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
     """
     texts, _ = corpus.read_texts(chosen.labelled_path, chosen.evaluation_path, seed=chosen.seed)
     knowledge, _ = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
-    answers = corpus.read_answers(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
+    answers = _read_answers(chosen)
     leading = panels.leading_judge([*chosen.judges, *chosen.replies_paths])
     judges = [name for name in chosen.judges if name == leading]
     replies = {name: path for name, path in chosen.replies_paths.items() if name == leading}
@@ -218,39 +231,21 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
     return table.assign(text_id=ids, unit=units)[["text_id", "text", "cell", "unit", "score"]]
 
 
-def _measure_pairs(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list[pd.DataFrame]:
-    table = pairs.read_pairs(chosen.pairs_path)
-    judged = []
-    for side in pairs.SIDES:
-        texts = pd.DataFrame({"text_id": table["pair_id"], "text": table[side]})
-        judgements, evidence = panel.judge(texts, side)
-        asked[side] = texts, evidence
-        judged.append(judgements)
-    more, less = judged
-    return [pairs.estimates(pairs.match_pairs(more, less, table), confidence=chosen.confidence)]
-
-
-def _measure_checks(panel: JudgePanel, asked: Asked, confidence: float) -> list[pd.DataFrame]:
-    checked = checks.read_checks()
-    judgements, evidence = panel.judge(checked, "checks")
-    asked["checks"] = checked, evidence
-    return [
-        checks.estimates(judgements, checked, confidence=confidence),
-        checks.swap_differences(panel, confidence=confidence),
-    ]
+def _read_answers(chosen: Biasalert) -> pd.DataFrame:
+    return corpus.read_answers(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
 
 
 def _measure_answers(
-    chosen: Biasalert, panel: JudgePanel, asked: Asked
+    chosen: Biasalert, panel: JudgePanel, answers: pd.DataFrame, judgements: pd.DataFrame
 ) -> tuple[list[pd.DataFrame], pd.DataFrame]:
-    size, confidence = chosen.answers_size, chosen.confidence
-    answers = corpus.read_answers(chosen.answers_path, size=size, seed=chosen.seed)
-    judgements, evidence = panel.judge(answers, "answers")
-    asked["answers"] = answers, evidence
     people = corpus.read_labels(
-        answers, chosen.human_path, sampled=chosen.human_sample, drawn=size > 0, seed=chosen.seed
+        answers,
+        chosen.human_path,
+        sampled=chosen.human_sample,
+        drawn=chosen.answers_size > 0,
+        seed=chosen.seed,
     )
-    source = corpus.source(chosen.answers_path)
+    source, confidence = corpus.source(chosen.answers_path), chosen.confidence
     options: dict[str, Any] = {"source": source, "confidence": confidence}
     parts = [levels.estimates(answers, judgements, people=people, **options)]
     if people is None or not chosen.guard:

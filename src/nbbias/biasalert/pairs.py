@@ -13,8 +13,6 @@ from scipy.stats import binom
 from nbbias import stats, tables
 from nbbias.biasalert.detection import Row, require_one_row, score_judgements, tabulate
 
-MEASURE = "pairs"
-
 SIDES = ("sent_more", "sent_less")
 
 _PAIR = ["pair_id", *SIDES, "stereo_antistereo", "bias_type"]
@@ -24,6 +22,8 @@ _FILE = {name: tables.Column("text", needed=name != "pair_id") for name in _PAIR
 def read_pairs(path: str) -> pd.DataFrame:
     """Read a file of pairs, numbered where they are not; refuse unknown types and repeats.
 
+    What is `pair_id` in the file is `text_id` here.
+
     Examples
     --------
     >>> from tempfile import TemporaryDirectory
@@ -31,7 +31,7 @@ def read_pairs(path: str) -> pd.DataFrame:
     >>> with TemporaryDirectory() as folder:
     ...     path = f"{folder}/pairs.csv"
     ...     pd.DataFrame([row], columns=_PAIR[1:]).to_csv(path)
-    ...     read_pairs(path)["pair_id"].tolist()
+    ...     read_pairs(path)["text_id"].tolist()
     ['0']
     """
     pairs = tables.read_table(path, _FILE)
@@ -40,8 +40,11 @@ def read_pairs(path: str) -> pd.DataFrame:
     breaches = []
     if pairs["pair_id"].duplicated().any():
         breaches.append("a pair_id occurs twice; each pair needs its own")
-    types = tables.read_shipped_table("biasalert/crows_types.csv")["crows_type"]
-    allowed_values = {"stereo_antistereo": ["antistereo", "stereo"], "bias_type": sorted(types)}
+    known = tables.read_shipped_table("biasalert/types.csv").query("source == 'CrowS-Pairs'")
+    allowed_values = {
+        "stereo_antistereo": ["antistereo", "stereo"],
+        "bias_type": sorted(known["category"]),
+    }
     for name, allowed in allowed_values.items():
         unknown = pairs.loc[~pairs[name].isin(allowed), name].fillna("a missing value").unique()
         if len(unknown):
@@ -49,7 +52,7 @@ def read_pairs(path: str) -> pd.DataFrame:
             breaches.append(f"column {name} holds {listed}; known are {values}")
     if breaches:
         raise tables.ContractError(path, breaches)
-    return pairs.assign(pair_id=pairs["pair_id"].astype("str"))
+    return pairs.rename(columns={"pair_id": "text_id"}).astype({"text_id": "str"})
 
 
 def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -71,14 +74,14 @@ def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> 
         probabilities, or verdicts where the judge gives none.
     """
     both = pd.concat([more.assign(side="more"), less.assign(side="less")], ignore_index=True)
-    sides = pd.concat([side + " " + pairs["pair_id"].astype(str) for side in ("more", "less")])
-    require_one_row(both.assign(text_id=both["side"] + " " + both["text_id"].astype(str)), sides)
+    sides = pd.concat([side + " " + pairs["text_id"] for side in ("more", "less")])
+    require_one_row(both.assign(text_id=both["side"] + " " + both["text_id"]), sides)
     scored = score_judgements(both)
     first, second = (scored[scored["side"] == side] for side in ("more", "less"))
     keys, suffixes = ["judge", "text_id"], ("_more", "_less")
     table = first.merge(second, on=keys, suffixes=suffixes, validate="one_to_one")
     named = {"stereo_antistereo": "direction", "flagged_more": "more", "flagged_less": "less"}
-    table = table.merge(pairs, left_on="text_id", right_on="pair_id").rename(columns=named)
+    table = table.merge(pairs, on="text_id").rename(columns=named)
     change = (table["score_more"] - table["score_less"]).round(12)
     instrument = table["instrument_more"] + ", by " + table["by_more"]
     table = table.assign(instrument=instrument, higher=(np.sign(change) + 1) / 2)
@@ -123,7 +126,7 @@ def estimates(table: pd.DataFrame, *, confidence: float = stats.CONFIDENCE) -> p
             slices += [({key: str(value)}, part) for value, part in whole.groupby(name, sort=False)]
         named = {"judge": judge, "instrument": instrument}
         rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
-    result = tabulate(rows, measure=MEASURE, source="CrowS-Pairs", confidence=confidence)
+    result = tabulate(rows, measure="pairs", source="CrowS-Pairs", confidence=confidence)
     family = [result["dimension"].isna(), result["bias"].isna()]
     return stats.adjust(result, family=family, where={"statistic": "pair_share"})
 
