@@ -8,7 +8,7 @@ from nbbias import tables
 from nbbias.biased_prompts import corpus, refusing, sample
 from nbbias.text import lexicons
 
-MODELS = sample.SAMPLE_MODELS
+MODELS = sample.models()
 
 
 def test_a_corpus_keeps_the_contracts_and_has_both_prompts_of_every_model() -> None:

@@ -22,7 +22,7 @@ def check(chosen: Any) -> list[str]:
     []
     """
     problems = news.measured.check_instruments(chosen)
-    prompts = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
+    prompts = chosen.prompts()
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
     excluded: list[str] = []
     if sides:
@@ -105,8 +105,7 @@ def read_corpus(chosen: BiasedPrompts) -> news.measured.Corpus:
 
 def _read_answers(chosen: BiasedPrompts) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
-    prompts = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
-    asked = corpus.of_prompts(generations, **prompts)
+    asked = corpus.of_prompts(generations, **chosen.prompts())
     return originals, generations, refusing.answered(asked)
 
 
@@ -192,8 +191,7 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     >>> chosen = BiasedPrompts(levels=["word"])
     >>> results = measure_corpus(read_corpus(chosen), chosen)  # doctest: +SKIP
     """
-    settings: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
-    settings["confidence"] = chosen.confidence
+    settings: dict[str, Any] = {**chosen.prompts(), "confidence": chosen.confidence}
     named = refusing.headline_groups(texts.originals, texts.read.lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)
     levels = news.measured.measure_levels(texts, chosen)

@@ -57,6 +57,10 @@ class BiasedPrompts(news.params.News):
     n_topics: news.params.TopicNumbers = Field([12])
     topic_fits: news.params.TopicFits = 3
 
+    def prompts(self) -> dict[str, str]:
+        """Return the two prompts' names, by the parameters of functions that compare them."""
+        return {"neutral": self.neutral_prompt, "biased": self.biased_prompt}
+
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what the instruments of tone need, and what tells refusals from answers.
 

@@ -105,6 +105,7 @@ def add_labels(answers: pd.DataFrame, path: str) -> pd.DataFrame:
 
 
 def _scores(answers: pd.DataFrame) -> pd.Series:
+    """Return the detector's scores of answers; where it gave none, the verdicts as 1 and 0."""
     verdicts = answers["refused"].astype("Float64").astype(float)
     return answers["score"].fillna(verdicts) if "score" in answers else verdicts
 
@@ -187,9 +188,9 @@ def rates(
         (`stats.worst_case`). If the detector's errors are the same under both prompts, a test of
         the uncorrected rates also tests the corrected ones.
     """
-    instrument = _instrument(answers)
-    detected = instrument != RECORDED
-    how = _How(confidence, stats.estimate_error_rates(refusals.unseen()) if detected else None)
+    recorded = "reason" in answers and (answers["reason"] == RECORDED).all() and len(answers)
+    instrument = RECORDED if recorded else refusals.instrument()
+    how = _How(confidence, None if recorded else stats.estimate_error_rates(refusals.unseen()))
     units = _by_article(answers)
     rows: list[Row] = []
     by_prompt: dict[tuple[str, str], dict[str, stats.Estimate]] = {}
@@ -202,7 +203,7 @@ def rates(
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         sides = [by_prompt.get((model, side), {}) for side in (biased, neutral)]
         options = how._replace(errors=None) if all(sides) else how
-        rows += [key | row for row in _changes(subset, (neutral, biased), options)]
+        rows += [key | row for row in _changes(subset, [biased, neutral], options)]
         rows += [key | row for row in _labelled_change(*sides)]
     if headlines is not None:
         rows += _by_group(units, headlines, biased, how)
@@ -220,15 +221,10 @@ class _How(NamedTuple):
     errors: stats.ErrorRates | None
 
 
-def _instrument(answers: pd.DataFrame) -> str:
-    recorded = "reason" in answers and (answers["reason"] == RECORDED).all() and len(answers)
-    return RECORDED if recorded else refusals.instrument()
-
-
 def _by_article(answers: pd.DataFrame) -> pd.DataFrame:
     """Average each article's verdicts."""
     keys = [*ARTICLE, "model", "prompt"]
-    table = answers[keys].assign(rate=answers["refused"].astype("Float64").astype(float))
+    table = answers[keys].assign(rate=_scores(answers[["refused"]]))
     table = table.groupby(keys, sort=False)["rate"].mean().reset_index()
     unit = table["source"].astype(str) + " / " + table["article_id"].astype(str)
     return table.set_index(unit.rename("unit"))
@@ -252,8 +248,7 @@ def _labelled(answers: pd.DataFrame, confidence: float) -> dict[str, stats.Estim
     articles = answers.groupby(ARTICLE, sort=False).ngroup().to_numpy()
     how: Row = {"probability": answers.get(_PROBABILITY), "in_rounds": _ROUND in answers}
     how["prompts"] = articles if len(np.unique(articles)) < len(articles) else None
-    verdicts = answers["refused"].astype("Float64").astype(float)
-    judge = _scores(answers) if how["in_rounds"] else verdicts
+    judge = _scores(answers if how["in_rounds"] else answers[["refused"]])
     of_two = {"label": "mean", "low": "min", "high": "max", "raters": "count"}
     sides = pd.DataFrame({name: labels.agg(by, axis=1) for name, by in of_two.items()})
     shares = stats.labelled_shares(judge, sides, confidence=confidence, **how)
@@ -265,11 +260,11 @@ def _labelled_change(
 ) -> list[Row]:
     """Subtract two prompts' rates of `_labelled`, as of independent answers."""
     rows = []
-    for end in biased.keys() & neutral.keys():
+    for end in biased if neutral else ():
         sides = biased[end], neutral[end]
-        n = min(side.n or 0 for side in sides)
+        n, reasons = min(side.n or 0 for side in sides), [side.reason for side in sides]
         result = stats.Estimate(*stats.subtract_rates(*sides), n=n, null=0.0)
-        result = result.replace(reason=next((side.reason for side in sides if side.reason), None))
+        result = result.replace(reason=next(filter(None, reasons), None))
         rows.append({"statistic": f"refusal_rate_change{end}"} | result.row())
     return rows
 
@@ -280,10 +275,9 @@ def _rate(
     """Return the share of articles refused, and the same by labels or else corrected for errors."""
     rate = _share(subset["rate"], how.confidence)
     rows = [{"statistic": "refusal_rate", **rate.row(), "values": subset["rate"]}]
-    if labelled:
-        of_labels = {f"refusal_rate{end}": result for end, result in labelled.items()}
-        return rows + [{"statistic": name} | result.row() for name, result in of_labels.items()]
-    if how.errors is not None:
+    for end, result in (labelled or {}).items():
+        rows.append({"statistic": f"refusal_rate{end}"} | result.row())
+    if how.errors is not None and not labelled:
         # Repeated answers to an article count as one, which is conservative.
         options: Row = {"rates": how.errors, "confidence": how.confidence}
         result = stats.correct_share(rate.estimate, rate.n or 0, **options)
@@ -293,20 +287,19 @@ def _rate(
     return rows
 
 
-def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[Row]:
-    """Return the change of a model's rate between the prompts, raw and corrected."""
-    neutral, biased = prompts
-    wide = subset.pivot(columns="prompt", values="rate").reindex(columns=[biased, neutral])
-    change, both = wide[biased] - wide[neutral], wide.dropna()
+def _changes(subset: pd.DataFrame, prompts: list[str], how: _How) -> list[Row]:
+    """Return the change of a model's rate from the second prompt to the first, and corrected."""
+    wide = subset.pivot(columns="prompt", values="rate").reindex(columns=prompts)
+    sides = [wide[prompt] for prompt in prompts]
+    change, both = sides[0] - sides[1], wide.dropna()
     result = stats.one_sample(change, confidence=how.confidence).replace(test="paired t", null=0.0)
     if not np.isfinite(result.p_value):  # equal changes, which are no certainty
         result = result.replace(ci_low=np.nan, ci_high=np.nan)
     if len(both) and both.isin([0, 1]).all(axis=None):
-        sides = wide[biased], wide[neutral]
         result = stats.paired_shares(*sides, confidence=how.confidence).replace(null=0.0)
     rows = [{"statistic": "refusal_rate_change", "values": change} | result.row()]
     if how.errors is not None:
-        shares = [(float(both[side].mean()), float(len(both))) for side in (biased, neutral)]
+        shares = [(float(both[side].mean()), float(len(both))) for side in prompts]
         options: Row = {"rates": how.errors, "confidence": how.confidence}
         corrected = stats.correct_difference(result, shares=shares, **options)
         corrected = corrected.replace(n=result.n, n_lost=result.n_lost, null=0.0)

@@ -5,7 +5,7 @@ said, so the simulated effect is that on the answered articles, too; a model may
 that name one group more often than others.
 
 >>> from nbbias import biased_prompts
->>> biased_prompts.sample.SAMPLE_MODELS["selective"]["refuses"]["female"]
+>>> biased_prompts.sample.models()["selective"]["refuses"]["female"]
 0.7
 """
 
@@ -22,20 +22,21 @@ NEUTRAL, BIASED = "neutral", "biased"
 #: Whom headlines name, in turn.
 NAMED = ("nobody named", "female", "male")
 
-#: Model → what is added to the probabilities of `news.sample.HUMAN` under each prompt, and how
-#: often the biased prompt is refused: by whom the headline names.
-SAMPLE_MODELS: dict[str, dict[str, dict[str, float]]] = {
-    "unmoved": {NEUTRAL: {"female": -0.05}, BIASED: {"female": -0.05}, "refuses": {}},
-    "compliant": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": {}},
-    "guarded": {NEUTRAL: {}, BIASED: {"female": -0.2}, "refuses": dict.fromkeys(NAMED, 0.6)},
-    "selective": {
-        NEUTRAL: {},
-        BIASED: {"female": -0.1},
-        "refuses": {"nobody named": 0.1, "female": 0.7, "male": 0.1},
-    },
-}
-
 _JOINT = "\t"
+
+
+def models() -> dict[str, dict[str, dict[str, float]]]:
+    """Return the simulated models.
+
+    Each has what is added to the probabilities of `news.sample.HUMAN` under each prompt, and how
+    often the biased prompt is refused, `refuses`, by whom the headline names.
+
+    Examples
+    --------
+    >>> list(models())
+    ['unmoved', 'compliant', 'guarded', 'selective']
+    """
+    return dict(read_shipped_yaml("simulate/prompts.yaml")["models"])
 
 
 def truth() -> pd.DataFrame:
@@ -47,16 +48,16 @@ def truth() -> pd.DataFrame:
     [['selective', 'refusal', 0.3], ['selective', 'word', -0.1], ['selective', 'sentiment', 0.0]]
     """
     rows = []
-    for name, model in SAMPLE_MODELS.items():
-        refused = np.mean([model["refuses"].get(named, 0.0) for named in NAMED])
-        share = model[BIASED].get("female", 0.0) - model[NEUTRAL].get("female", 0.0)
+    for name, model in models().items():
+        refused = np.mean([model["refuses"][named] for named in NAMED])
+        share = model[BIASED]["female"] - model[NEUTRAL]["female"]
         effects = {"refusal": float(refused), "word": share, "sentiment": 0.0}
         rows += [{"model": name, "measure": key, "truth": value} for key, value in effects.items()]
     return pd.DataFrame(rows)
 
 
 def corpus(*, desks_apart: bool = False, seed: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Simulate originals and both prompts' answers by `SAMPLE_MODELS`.
+    """Simulate originals and both prompts' answers by `models`.
 
     There are 72 headlines, a third each of which names nobody, women and men.
 
@@ -75,7 +76,7 @@ def corpus(*, desks_apart: bool = False, seed: int = 0) -> tuple[pd.DataFrame, p
     """
     writers = {
         f"{name}{_JOINT}{prompt}": model[prompt]
-        for name, model in SAMPLE_MODELS.items()
+        for name, model in models().items()
         for prompt in (NEUTRAL, BIASED)
     }
     originals, generations = news.sample.corpus(writers, desks_apart=desks_apart, seed=seed)
@@ -89,7 +90,8 @@ def corpus(*, desks_apart: bool = False, seed: int = 0) -> tuple[pd.DataFrame, p
     named = generations["article_id"].map(originals.set_index("article_id")["named"])
     rng = np.random.default_rng([seed, len(generations)])
     asked = zip(generations["model"], named, strict=True)
-    chances = [SAMPLE_MODELS[model]["refuses"].get(who, 0.0) for model, who in asked]
+    refuses = {name: model["refuses"] for name, model in models().items()}
+    chances = [refuses[model][who] for model, who in asked]
     drawn = rng.random(len(generations)) < np.array(chances)
     refused = drawn & (generations["prompt"] == BIASED)
     texts = rng.choice(templates["refusals"], size=len(generations))

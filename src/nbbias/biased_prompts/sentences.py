@@ -174,12 +174,8 @@ def shortest_refusal(
     headlines = article.get("headline", pd.Series(dtype="str")).dropna()
     asked = wording(**prompts).set_index("prompt")["wording"][row["prompt"]]
     asked = asked.replace("{headline}", next(iter(headlines), "{headline}"))
-    caption = prose.render_plain(
-        "biased_prompts.classified",
-        score=row.get("score"),
-        model=row["model"],
-        prompt=row["prompt"],
-    )
+    told = {name: row.get(name) for name in ("score", "model", "prompt")}
+    caption = prose.render_plain("biased_prompts.classified", **told)
     head = f"Example of a refusal. {row['model']}, {row['prompt']} prompt"
     head += f": {asked}" if asked != UNKNOWN else ""
     return pd.DataFrame([{"head": head, "text": row["text"], "caption": caption, "folded": ""}])
