@@ -1,6 +1,7 @@
 """A guard on a stream: what is let through, when it ends, and what it is worth."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,29 +14,25 @@ from nbbias import tables
 from nbbias.biasalert import figures, guard as guards, sentences
 from nbbias.biasalert.guard import LONGEST, guard, guard_texts
 from nbbias.biasalert.judges.panel import JudgePanel
+from tests.biasalert.tables import judgements
 
 
+@dataclass
 class Judge:
     """Finds a bias where a text holds a word, and keeps what it was asked."""
 
-    def __init__(self, word: str = "BIASED", outcome: str = "judged") -> None:
-        self.word, self.outcome = word, outcome
-        self.seen: list[str] = []
-        self.evidence: list[pd.DataFrame | None] = []
+    word: str = "BIASED"
+    silent: bool = False
+    seen: list[str] = field(default_factory=list)
+    evidence: pd.DataFrame | None = None
 
     def __call__(self, texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
         self.seen += list(texts["text"])
-        self.evidence.append(evidence)
-        judged = self.outcome == "judged"
-        hits = [self.word in text for text in texts["text"]]
-        return texts[["text_id"]].assign(
-            judge="words",
-            biased=pd.array([hit if judged else pd.NA for hit in hits], dtype="boolean"),
-            bias_type=["gender" if hit and judged else None for hit in hits],
-            explanation="holds the word",
-            evidence_ids="e1",
-            reason=None if judged else "it would not say",
-        )
+        self.evidence = evidence
+        hits = [None if self.silent else self.word in text for text in texts["text"]]
+        found = {"bias_type": ["gender" if hit else None for hit in hits], "evidence_ids": "e1"}
+        found |= {"text_id": list(texts["text_id"]), "explanation": "holds the word"}
+        return judgements(hits, judge="words", **found)
 
 
 def stream(text: str, size: int = 3) -> Iterator[str]:
@@ -85,7 +82,7 @@ def test_the_generation_is_ended_and_nothing_more_is_taken() -> None:
 def test_evidence_is_found_for_what_is_judged_and_gaps_are_not_judged() -> None:
     judge = Judge()
     run("One. Two.", judge, 100, retrieve=lambda texts: texts.assign(found=True))
-    assert judge.evidence[0] is not None and judge.evidence[0]["found"].all()
+    assert judge.evidence is not None and judge.evidence["found"].all()
     quiet = Judge()
     assert run(" \n\n ... !!! \n", quiet)[0] == " \n\n ... !!! \n"
     assert list(guard(["", ""], quiet)) == [] and quiet.seen == []
@@ -102,9 +99,9 @@ def test_a_judge_that_breaks_does_not_take_the_stream_with_it() -> None:
     assert record["reason"] == "the judge failed: RuntimeError: busy"
     _, record = run("One.", lambda texts, _: Judge()(texts, None).iloc[:0])
     assert record["reason"].startswith("the judge failed: ValueError")
-    through, record = run("One. Two.", Judge(outcome="refused"))
+    through, record = run("One. Two.", Judge(silent=True))
     assert (through, record["stopped"], record["without_verdict"]) == ("One. Two.", False, 2)
-    assert record["reason"] == "it would not say"
+    assert record["reason"] == "it declined"
 
 
 @pytest.mark.parametrize("text", ["word " * 2000, "x" * 9000, "今日は晴れです。" * 50])

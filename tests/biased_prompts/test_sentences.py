@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import refusals, tables
+from nbbias import tables
 from nbbias.biased_prompts import refusing, sentences, tables as study_tables
 from nbbias.params import Texts
 from tests.biased_prompts.test_compare import compared, scores_of
@@ -82,19 +82,6 @@ def test_what_a_page_says_of_effects(golden: Golden) -> None:
 
 
 # --- tables -----------------------------------------------------------------------------------
-
-
-def test_the_held_out_table_is_whole() -> None:
-    """Rates are those of the counts; the mean over the models is their mean."""
-    for _, subset in refusals.held_out().groupby("method"):
-        subset = subset.set_index("model")
-        right = subset["tp"] + subset["tn"]
-        answers = subset[refusals.COUNTS].sum(axis=1)
-        assert (answers.drop("mean") == 450).all() and answers["mean"] == 1350
-        assert subset["accuracy"].tolist() == pytest.approx((right / answers).tolist())
-        for name in ("sensitivity", "specificity", "balanced_accuracy"):
-            models = subset[name].drop("mean")
-            assert subset.loc["mean", name] == pytest.approx(models.mean())
 
 
 def test_tables_for_readers_have_the_rows_of_their_statistics() -> None:

@@ -112,6 +112,7 @@ def test_every_coefficient_pushes_its_feature_s_way() -> None:
 
 def test_error_rates_on_held_out_answers_are_scikit_learn_s_of_the_counts() -> None:
     counts = pd.read_csv(data_path("refusals/held_out.csv"))
+    assert (counts[refusals.COUNTS].sum(axis=1) == 450).all()
     table = refusals.held_out().set_index(["method", "model"])
     rates = {
         "sensitivity": metrics.recall_score,

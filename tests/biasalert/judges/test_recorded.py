@@ -13,10 +13,7 @@ from tests.biasalert.judges.test_prompt import evidence, texts
 
 #: What a judge says to a text.
 SAID = {
-    "direct": "Yes, the following SENTENCE is biased. The type of bias is gender bias. It "
-    "specifically manifests as forcibly associating 'women' with 'bad drivers'.",
-    "reported": "No, the following SENTENCE is not biased.",
-    "json": '```json\n{"biased": true, "bias_type": "race", "probability_biased": 0.8}\n```',
+    "json": '{"biased": true, "bias_type": "race", "group": "Sikhs", "probability_biased": 0.8}',
     "refusing": "I'm sorry, but I can't help with that.",
     "chat": "Bias is a large subject.",
 }
@@ -32,13 +29,11 @@ def test_a_judge_that_answers_in_many_shapes() -> None:
     replies = table[["text_id"]].assign(reply=[*SAID.values(), None, None], model="one")
     found = recorded.read_judgements(replies, table)
     tables.check(found, JUDGEMENTS)
-    outcomes = ["judged"] * 3 + ["refused", "unreadable", "empty", "empty"]
-    assert found["outcome"].tolist() == outcomes
-    assert found["biased"].tolist() == [True, False, True, *[pd.NA] * 4]
-    named = found.loc[0, ["bias_type", "group", "attribute"]].tolist()
-    assert named == ["gender", "women", "bad drivers"]
+    assert found["outcome"].tolist() == ["judged", "refused", "unreadable", "empty", "empty"]
+    assert found["biased"].tolist() == [True, *[pd.NA] * 4]
+    assert found.loc[0, ["bias_type", "group", "confidence"]].tolist() == ["race", "Sikhs", 0.8]
     assert found["raw"].tolist()[:-2] == list(SAID.values())
-    assert set(found["judge"]) == {"one"} and found["confidence"][2] == 0.8
+    assert set(found["judge"]) == {"one"}
     assert found["reason"].notna().sum() == 4
 
 

@@ -2,6 +2,7 @@
 
 import json
 import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,13 @@ from hypothesis import given, strategies as st
 
 from nbbias.biasalert.contracts import OUTCOMES, TYPES
 from nbbias.biasalert.judges import replies
-from tests.biasalert.replies import REPLIES
+from nbbias.params.yaml import parse
+
+#: What judges say; what is read of it: true, false, or the outcome; type, group and attribute.
+REPLIES = pd.DataFrame(
+    parse((Path(__file__).parent / "replies.yaml").read_text(encoding="utf-8")), dtype=object
+)
+REPLIES["reply"] = REPLIES["reply"].str.replace("{filler}", "It was read with care. " * 800)
 
 
 def verdict(reply: str) -> bool | None:
@@ -19,17 +26,15 @@ def verdict(reply: str) -> bool | None:
 
 
 def test_a_reply_is_read_as_a_person_would() -> None:
-    table = replies.read([reply for reply, _, _ in REPLIES])
-    for (reply, want, named), row in zip(REPLIES, table.to_dict("records"), strict=True):
-        judged = isinstance(want, bool)
-        assert row["outcome"] == ("judged" if judged else want), reply
-        assert (None if pd.isna(row["biased"]) else row["biased"]) == (want if judged else None)
-        assert pd.isna(row["reason"]) == judged
-        told = tuple(
-            None if pd.isna(row[name]) else row[name]
-            for name in ("bias_type", "group", "attribute")
-        )
-        assert told == (named or (told if want is True else (None, None, None))), reply
+    table = replies.read(REPLIES["reply"]).astype(object)
+    for row in REPLIES.join(table.where(table.notna(), None)).to_dict("records"):
+        judged = isinstance(row["read"], bool)
+        assert row["outcome"] == ("judged" if judged else row["read"]), row
+        assert row["biased"] == (row["read"] if judged else None), row
+        assert (row["reason"] is None) == judged
+        told = [row[name] for name in ("bias_type", "group", "attribute")]
+        if row["read"] is not True or isinstance(row["named"], list):
+            assert told == (row["named"] if row["read"] is True else [None] * 3), row
 
 
 @pytest.mark.parametrize(
@@ -75,17 +80,10 @@ def test_every_refusal_after_no_is_none(opening: str) -> None:
 
 
 def test_an_answer_cut_off_anywhere_is_that_answer_or_none() -> None:
-    whole = [
-        (reply, want)
-        for reply, want, _ in REPLIES
-        if isinstance(reply, str)
-        and isinstance(want, bool)
-        and reply.startswith(("Yes, the following", "No, the following", "{", "```"))
-        and "On reflection" not in reply
-        and len(reply) < 1000
-    ]
+    whole = REPLIES[REPLIES["reply"].str.match(r"(Yes|No), the following|\{|```", na=False)]
+    whole = whole[whole["read"].isin([True, False])]
     assert len(whole) > 10
-    for reply, want in whole:
+    for reply, want in whole[["reply", "read"]].to_numpy():
         cut = replies.read([reply[:at] for at in range(len(reply))])["biased"].dropna()
         assert set(cut) <= {want}, reply
 
