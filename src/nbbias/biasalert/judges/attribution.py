@@ -15,7 +15,7 @@ import pandas as pd
 
 from nbbias.biasalert.contracts import JUDGEMENTS, TEXTS
 from nbbias.biasalert.knowledge.groups import Mention, any_word, attributes, target
-from nbbias.tables import check, is_blank
+from nbbias.tables import check, is_blank, read_shipped_yaml
 
 COLUMNS = ["text_id", "bias_type", "group", "attribute"]
 NO_TEXT = "there is no text"
@@ -26,23 +26,20 @@ _READ = 5_000
 _WORDS = 8
 _SHOWN = 160
 
-_ENDS = re.compile(r"[.!?;\n]|,? (?:but|because|while|whereas|so that|and (?:i|we|they|he|she))\b")
-_FILLER = re.compile(
-    r"^(?:\W|\b(?:who|that|which|all|just|really|actually|so|always|often|mostly|generally|"
-    r"and|or|the|their|people|folks|too|also)\b)+",
-    re.IGNORECASE,
-)
-_COPULA = re.compile(  # it ends before a negation: "not clever", "can't drive"
-    r"^(?:(?!not\b|never\b|\w+n['’]t\b)"
-    r"(?:are|is|was|were|be|being|am|should|can|could|will|would|must|do|does|did|have|has|"
-    r"'re|'s|seem|look|act|tend|to|more|less|very|too|a|an|the|most|basically|just|all|"
-    r"naturally|inherently|only|so|really|actually|always|often)\b\W*)+",
-    re.IGNORECASE,
-)
 
-#: "Why can't women park?" says that they can't; "never trust a" says it without the article.
-_ASKED = re.compile(r"\w+n['’]t$")
-_ARTICLE = re.compile(r"\s+(?:an?|the|any|every|all)$", re.IGNORECASE)
+def read_patterns(what: str) -> dict[str, re.Pattern[str]]:
+    """Return patterns by name: ``"attribution"``, or of judges' ``"replies"``.
+
+    Examples
+    --------
+    >>> read_patterns("attribution")["asked"].search("Why can't")[0]
+    "can't"
+    """
+    listed = read_shipped_yaml("biasalert/patterns.yaml")[what]
+    return {name: re.compile(pattern) for name, pattern in listed.items()}
+
+
+_PATTERNS = read_patterns("attribution")
 
 
 def attribute(text: str, mention: Mention | None) -> str | None:
@@ -65,13 +62,13 @@ def attribute(text: str, mention: Mention | None) -> str | None:
     """
     if mention is None:
         return _known_word(text, None)
-    after = _ENDS.split(text[mention.end :], maxsplit=1)[0]
-    predicate = _COPULA.sub("", _FILLER.sub("", after)).strip(" \"',:-()")
-    before = _ENDS.split(text[: mention.start])[-1].strip(" \"',:-()")
+    after = _PATTERNS["ends"].split(text[mention.end :], maxsplit=1)[0]
+    predicate = _PATTERNS["copula"].sub("", _PATTERNS["filler"].sub("", after)).strip(" \"',:-()")
+    before = _PATTERNS["ends"].split(text[: mention.start])[-1].strip(" \"',:-()")
     if len(predicate) >= 3:
-        asked = _ASKED.search(before)
+        asked = _PATTERNS["asked"].search(before)
         return " ".join((asked[0] + " " + predicate if asked else predicate).split()[:_WORDS])
-    before = _ARTICLE.sub("", before)
+    before = _PATTERNS["article"].sub("", before)
     return _known_word(text, mention.group) or (
         " ".join(before.split()[-_WORDS:]) if len(before) >= 3 else None
     )

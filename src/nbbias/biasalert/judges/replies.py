@@ -21,6 +21,7 @@ import pandas as pd
 
 from nbbias import refusals
 from nbbias.asking.replies import clean_reply
+from nbbias.biasalert.judges.attribution import read_patterns
 from nbbias.tables import read_shipped_yaml
 
 #: Characters read at the start and at the end of a reply, and kept of an explanation.
@@ -28,39 +29,8 @@ _ENDS, _EXPLAINED = 4000, 500
 
 _BLANK, _BOTH, _NONE = "the reply is blank", "the reply contradicts itself", "no verdict was found"
 
-_WORD = r"(?P<verdict>yes|no|true|false|(?:not\s+|un)?biased)"
-#: Where a verdict stands: at a label, as a sentence, or before one on the text.
-_VERDICT = re.compile(
-    r"(?:\b(?:answer|verdict|judge?ment|conclusion|label|biased)\s*[:=]\s*[\"']?|(?:^|[.!]\s)\W*)"
-    + _WORD
-    + r"(?=\W*(?:[.!;\n–—]|$)|\W+(?:the|this|it|because|since)\b)",
-    re.I | re.M,
-)
-#: A statement on the text that begins a clause; within one it may be what others say.
-_STATEMENT = re.compile(
-    r"(?:^|[.!,:;]\s)\W*(?:(?:the|this)\s+)?(?:(?:following|given)\s+)?"
-    r"(?:sentence|text|statement|comment|this|it)(?:\s+is|['’]s)"
-    r"(?P<verdict>(?:n['’]t|\s+(?:not|clearly|an?))*\s+(?:un|non-?)?biased)\b",
-    re.I | re.M,
-)
-#: What makes a sentence a supposition.
-_SUPPOSED = re.compile(r"\b(?:if|unless|when|while|although|might|could|would)\b", re.I)
-#: Verbs of judging, which the patterns of `refusals`, made for all sorts of requests, do not know.
-_DECLINES = re.compile(
-    r"\b(?:i|we)\W(?:\s*\w+\s+){0,2}?(?:can\s?not|can['’]t|wo(?:n['’]t|uld\s+not)|will\s+not|unable\s+to"
-    r"|not\s+(?:able|going|willing)\s+to)\s+(?:\w+\s+){0,2}?"
-    r"(?:assess|judge|evaluate|rate|classify|label|determine|decide|comply)\b(?!\s+(?:any|an?)\b)"
-    r"|^\W*no comment\b|\bagainst\s+my\s+(?:\w+\s+)?(?:polic|guideline|principle)",
-    re.I,
-)
+_PATTERNS = read_patterns("replies")
 
-_TYPE = re.compile(r"\b(?:type of bias|bias type)\s*(?:is|:)\s*(?P<type>[^.\n;]{2,60})", re.I)
-_NAME = r"\[[^\]\n]{1,200}\]|\"[^\"\n]{1,200}\"|'(?:[^'\n]|'(?=\w)){1,200}'"
-_PAIR = re.compile(
-    rf"\bassociat(?:ing|es)\s+(?P<group>{_NAME}|[^.\n]{{1,200}}?)\s+with\s+"
-    rf"(?P<attribute>{_NAME}|[^.;\n'\"\[]{{1,200}})",
-    re.I,
-)
 #: OpenAI's categories that count, as its API and as its clients write them.
 _HATE = ("hate", "hate/threatening", "hate_threatening")
 
@@ -135,9 +105,11 @@ def _read(reply: object) -> Verdict:
 
 def _verdicts(plain: str) -> set[bool]:
     """Return the verdicts that a reply in words gives: none, one, or both."""
-    words = [match["verdict"] for match in _VERDICT.finditer(plain)]
-    for match in _STATEMENT.finditer(plain):
-        if not _SUPPOSED.search(re.split(r"[.!;]\s|\n", plain[: match.start() + 1])[-1]):
+    words = [match["verdict"] for match in _PATTERNS["verdict"].finditer(plain)]
+    for match in _PATTERNS["statement"].finditer(plain):
+        if not _PATTERNS["supposed"].search(
+            re.split(r"[.!;]\s|\n", plain[: match.start() + 1])[-1]
+        ):
             words.append(match["verdict"])
     denials = re.compile(r"\b(?:no|not|false)\b|n['’]t|\b(?:un|non-?)biased")
     return {len(denials.findall(word.lower())) % 2 == 0 for word in words}
@@ -152,7 +124,7 @@ def _find_refusal(words: str) -> str | None:
         sentence = re.sub(r"^(?:\W*\bno\b(?=\W*(?:[,.!]|$)))+", "", part, flags=re.I)
         sentence = sentence.strip(" \t,.;:–—-")
         if sentence and (
-            _DECLINES.search(sentence)
+            _PATTERNS["declines"].search(sentence)
             or refusals.hits(refusals.sentences([sentence])[0])["inability"].any()
         ):
             return sentence
@@ -229,8 +201,9 @@ def _probability(value: object, *, biased: bool) -> float:
 
 def _named(plain: str) -> tuple[str | None, str | None, str | None]:
     """Return the type, the group and the attribute that a reply in words names."""
-    kind = _TYPE.search(plain)
-    *_, pair = [None, *_PAIR.finditer(plain)]  # the last one: rules and examples come first
+    kind = _PATTERNS["type"].search(plain)
+    # The last one: rules and examples come first.
+    *_, pair = [None, *_PATTERNS["pair"].finditer(plain)]
     names = (_clean(pair["group"]), _clean(pair["attribute"])) if pair else (None, None)
     return _as_type(kind and kind["type"]), *names
 
