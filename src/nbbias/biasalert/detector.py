@@ -38,10 +38,10 @@ ERRORS = "biasalert/errors.csv"
 #: Statements that are shown as evidence of a text, at most.
 _SHOWN = 2
 
-COLUMNS = (
+COLUMNS = [
     *("verdict", "bias_type", "group", "attribute", "probability", "evidence", "reason"),
     "instrument",
-)
+]
 
 
 class Detector(NamedTuple):
@@ -292,4 +292,4 @@ def _judge(asked: pd.DataFrame, used: Detector) -> pd.DataFrame:
         evidence=shown.astype(object).where(table["biased"].notna(), ""),
         instrument=about["judge"] + (label if about["learns"] else f" ({about['instrument']})"),
     )
-    return table[list(COLUMNS)]
+    return table[COLUMNS]

@@ -19,13 +19,11 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.biasalert.detection import tabulate
-from nbbias.biasalert.detector import Detector, load_detector
+from nbbias.biasalert.detector import Detector, Retrieve, load_detector
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import DataError
 
 Judge = Callable[..., pd.DataFrame]
-Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
-
 #: Columns of a judgement that the record of a stop holds.
 _NAMED = ("bias_type", "group", "attribute", "explanation", "evidence_ids")
 

@@ -102,18 +102,12 @@ def build(
         A KNOWLEDGE, one row per distinct statement and type, in the order of the table; and what
         was lost: `reason`, `n` (rows).
 
-    Raises
-    ------
-    ContractError
-        The table has no column `statement`.
-
     Examples
     --------
     >>> entries, lost = build(pd.DataFrame({"statement": ["Women cannot park."]}), source="mine")
     >>> entries[["statement", "bias_type", "group"]].to_dict("records")
     [{'statement': 'women cannot park', 'bias_type': 'gender', 'group': 'women'}]
     """
-    require_columns(table, ["statement"], where=source)
     rows = table.reset_index(drop=True).reindex(columns=COLUMNS[1:-1]).astype("str")
     rows["statement"] = rows["statement"].fillna("").map(normalise)
     for name in ("group", "attribute"):
@@ -184,8 +178,7 @@ def from_labelled(texts: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         its `attribute` or `group`, which nobody knows of a text that is to be judged.
     """
     biased = texts[texts["biased"].astype(bool)].rename(columns={"text": "statement"})
-    columns = [name for name in ("statement", "bias_type") if name in biased]
-    return build(biased[columns], source="labelled texts")
+    return build(biased.filter(["statement", "bias_type"]), source="labelled texts")
 
 
 def from_sbic(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:

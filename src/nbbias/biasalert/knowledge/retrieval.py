@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.neighbors import NearestNeighbors
 
-from nbbias.biasalert.contracts import EVIDENCE, KNOWLEDGE, TEXTS
+from nbbias.biasalert.contracts import EVIDENCE, TEXTS
 from nbbias.biasalert.knowledge.entries import normalise
 from nbbias.biasalert.knowledge.split import NEAR, near_pairs, similarities
 from nbbias.tables import check, is_blank
@@ -56,7 +56,7 @@ def prepare(
         Of the least cosine at which an entry is `used`: `chance_similarity` of the knowledge
         itself, so that it does not depend on which texts are judged together.
     """
-    knowledge = check(knowledge, KNOWLEDGE, where="knowledge").reset_index(drop=True)
+    knowledge = knowledge.reset_index(drop=True)
     if knowledge.empty:
         return Base(knowledge, model, device, np.empty((0, 0)), float("nan"))
     vectors = embeddings.embed(knowledge["statement"], model=model, device=device, kept=True)

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GroupShuffleSplit
 
-from nbbias.tables import ParameterError, require_columns
+from nbbias.tables import ParameterError
 
 #: Two texts are near-duplicates when they share this much of their pieces of four characters.
 NEAR = 0.6
@@ -148,7 +148,6 @@ def split(labelled: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     ParameterError
         There are too few texts, or a side has texts of one label only.
     """
-    require_columns(labelled, ["text", "biased"], where="labelled")
     table = add_clusters(labelled)
     if (n := table["comment_id"].nunique()) < 4:
         raise ParameterError("split", f"cannot split {n} distinct texts; give four or more")
