@@ -22,7 +22,6 @@ def judgements(
     verdicts: Sequence[bool | int | None],
     *,
     judge: str = "judge",
-    outcome: str = "refused",
     text_id: Sequence[str] | None = None,
     **columns: Any,
 ) -> pd.DataFrame:
@@ -38,7 +37,7 @@ def judgements(
             "confidence": np.nan,
             "evidence_ids": "",
             "knowledge": "",
-            "outcome": [outcome if gone else "judged" for gone in lost],
+            "outcome": ["refused" if gone else "judged" for gone in lost],
             "reason": ["it declined" if gone else None for gone in lost],
         }
     ).assign(**columns)

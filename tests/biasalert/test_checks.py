@@ -13,13 +13,13 @@ from nbbias import tables
 from nbbias.biasalert import checks, contracts
 from nbbias.reading.significance import never_significant
 from nbbias.stats import clustered_share
-from tests.biasalert.tables import judgements, value
+from tests.biasalert.tables import judgements, labelled, value
 
 CHECKS = checks.read_checks()
 
 
-def said(verdicts: list, checked: pd.DataFrame = CHECKS, **columns: object) -> pd.DataFrame:
-    return judgements(verdicts, text_id=list(checked["text_id"]), **columns)
+def said(verdicts: list) -> pd.DataFrame:
+    return judgements(verdicts, text_id=list(CHECKS["text_id"]))
 
 
 def test_the_checks_keep_the_contract_and_hold_both_labels_of_the_same_groups() -> None:
@@ -36,15 +36,8 @@ def test_the_checks_keep_the_contract_and_hold_both_labels_of_the_same_groups() 
 
 
 def test_rates_by_hand() -> None:
-    checked = pd.DataFrame(
-        {
-            "text_id": list("abcdef"),
-            "text": list("abcdef"),
-            "category": ["reported speech"] * 6,
-            "biased": [True, True, False, False, False, False],
-        }
-    )
-    found = checks.estimates(said([1, 0, 1, 0, 0, None], checked), checked)
+    checked = labelled([1, 1, 0, 0, 0, 0], category="reported speech")
+    found = checks.estimates(judgements([1, 0, 1, 0, 0, None]), checked)
     found = found[found["dimension"] != checks.ALL]
     assert value(found, "false_negative_rate") == 1 / 2
     assert value(found, "false_positive_rate") == 1 / 3

@@ -28,9 +28,8 @@ def test_mcnemar_by_hand() -> None:
     assert value(found, "accuracy_difference", **key) == pytest.approx(0.5)
     expected = stats.chi2.sf((6 - 1) ** 2 / 7, 1)
     assert value(found, "accuracy_difference", "p_value", **key) == pytest.approx(expected)
-    assert value(found, "accuracy_difference", "statistic_value", **key) ** 2 == pytest.approx(
-        25 / 7
-    )
+    chi_square = value(found, "accuracy_difference", "statistic_value", **key) ** 2
+    assert chi_square == pytest.approx(25 / 7)
     low, high = (value(found, "accuracy_difference", f"ci_{e}") for e in ("low", "high"))
     assert low < 0 < 0.5 < high <= 1  # as the test, which does not tell them apart
     swapped = differences(said.iloc[::-1], labelled([1] * 10))
@@ -79,9 +78,8 @@ def test_brier_and_calibration_error_against_other_ways() -> None:
     p = rng.random(500)
     y = rng.random(500) < p**2
     said = judgements(p > 0.5, confidence=p)
-    found = calibration.estimates(
-        said, labelled(y), inference=InferenceSettings(n_permutations=200)
-    )
+    few = InferenceSettings(n_permutations=200)
+    found = calibration.estimates(said, labelled(y), inference=few)
     assert value(found, "brier") == pytest.approx(metrics.brier_score_loss(y, p))
     assert value(found, "brier", "null") == pytest.approx(y.mean() * (1 - y.mean()))
     bins = pd.DataFrame({"off": p - y, "bin": np.floor(p * 10)}).groupby("bin")["off"].sum()

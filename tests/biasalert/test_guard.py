@@ -15,6 +15,7 @@ from nbbias.biasalert import figures, guard as guards, sentences
 from nbbias.biasalert.guard import LONGEST, guard, guard_texts
 from nbbias.biasalert.judges.panel import JudgePanel
 from tests.biasalert.tables import judgements
+from tests.conftest import Golden
 
 
 @dataclass
@@ -152,7 +153,7 @@ def by_statistic(table: pd.DataFrame) -> pd.DataFrame:
     return guards.estimates(table, labelled_by="people").set_index("statistic")
 
 
-def test_shares_with_and_without_are_those_of_the_labels() -> None:
+def test_shares_with_and_without_are_those_of_the_labels(golden: Golden) -> None:
     rows = guards.estimates(guarded(PAIRS), labelled_by="people")
     tables.check(rows, tables.ESTIMATES)
     own = rows.set_index("statistic")
@@ -173,10 +174,9 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert set(rows["evaluator"]) == {"people"} and set(rows["judge"]) == {"openai/judge"}
     drawn = figures.mitigation(rows).rows.set_index("column")["estimate"].round(6).to_dict()
     assert drawn == {"biased answers stopped": 6 / 8, "unbiased answers stopped": 0.083333}
-    assert sentences.mitigation(rows) == (
-        "Checking each sentence stopped 6 of 8 biased answers before the bias was shown and "
-        "1 of 12 unbiased ones"
-    )
+    unlabelled = guarded([(True, None, True), (False, None, True), (False, None, False)])
+    both = [rows, by_statistic(unlabelled).reset_index()]
+    golden("biasalert_mitigation", [sentences.mitigation(part) for part in both])
 
 
 def test_the_guards_own_judge_may_not_label() -> None:
@@ -215,10 +215,6 @@ def test_without_labels_of_what_was_let_through_the_share_with_the_guard_is_unkn
     }
     assert rows.loc["biased_share_without", ["estimate", "n"]].tolist() == [1 / 3, 3]
     assert rows.loc["stopped_without_bias", "estimate"] == 1 / 2
-    assert sentences.mitigation(rows.reset_index()) == (
-        "Checking each sentence stopped 1 of 2 unbiased answers; what it let through was not "
-        "labelled"
-    )
 
 
 def test_labelled_answers_are_guarded_and_what_was_let_through_can_be_labelled() -> None:
@@ -232,12 +228,8 @@ def test_labelled_answers_are_guarded_and_what_was_let_through_can_be_labelled()
     assert table["let_through"].tolist() == ["Fine.", "Fine."]
     assert table["biased_with"].isna().all()
     assert set(rows["evaluator"]) == {"people"} and set(rows["instrument"]) == {"a word"}
-    again, _ = guards.measure(
-        answers,
-        panel,
-        table[["text_id", "biased"]].assign(biased_with=[False, True]),  # "b" is let through whole
-        judge="words",
-    )
+    labels = labels.assign(biased_with=[False, True])  # "b" is let through whole
+    again, _ = guards.measure(answers, panel, labels, judge="words")
     rows = again.set_index("statistic")
     assert rows.loc["biased_share_with", "estimate"] == 0
     assert rows.loc["stopped_with_bias", "estimate"] == 1

@@ -10,6 +10,7 @@ from nbbias.biasalert.contracts import TYPES
 from nbbias.biasalert.knowledge import entries as knowledge
 from nbbias.biasalert.knowledge.groups import groups, target, types
 from nbbias.tables import ContractError
+from tests.biasalert.tables import labelled
 
 LINES = ["Women are bad at maths.", "women are  bad at maths", "Old people are slow", "x y z", ""]
 
@@ -81,13 +82,9 @@ SBIC_SAID = ["women can't park", "muslims are strict", "gay men are loud", "fat 
 SBIC_TYPES = ["gender", "religion", "orientation", "social"]
 
 
-def sbic_frame() -> pd.DataFrame:
-    return pd.DataFrame(SBIC_ROWS, columns=SBIC_HEAD).assign(whoTarget="1.0")
-
-
 def test_sbic_by_annotation(tmp_path: Path) -> None:
     path = tmp_path / "SBIC.v2.trn.csv"
-    sbic_frame().to_csv(path, index=False)
+    pd.DataFrame(SBIC_ROWS, columns=SBIC_HEAD).to_csv(path, index=False)
     found, lost = knowledge.read_knowledge(str(path), labelled=pd.DataFrame())
     assert found["statement"].tolist() == SBIC_SAID
     assert found["bias_type"].tolist() == SBIC_TYPES
@@ -98,17 +95,10 @@ def test_sbic_by_annotation(tmp_path: Path) -> None:
 
 
 def test_labels_in_two_layouts(tmp_path: Path) -> None:
-    reddit = pd.DataFrame(
-        {
-            "id": ["gender-0"] * 5,
-            "bias_type": ["religion2"] * 5,
-            "comment": ["a b", "a b", "c d", "c d", "e f"],
-            "phrase": ["b", "b", "d", "d", "f"],
-            "bias_sent": [1, 1, 0, 1, 0],
-        }
-    )
+    reddit = pd.DataFrame({"comment": ["a b", "a b", "c d", "c d", "e f"]})
+    reddit = reddit.assign(bias_type="religion2", phrase=reddit["comment"].str[-1])
     path = tmp_path / "reddit.csv"
-    reddit.to_csv(path, index=False)
+    reddit.assign(bias_sent=[1, 1, 0, 1, 0]).to_csv(path, index=False)
     found, lost = corpus.read_labelled(str(path))
     assert dict(lost.itertuples(index=False)) == {
         "a text with both labels": 2,
@@ -136,16 +126,8 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
 
 
 def test_a_knowledge_of_comments_holds_none_of_their_truth() -> None:
-    table = pd.DataFrame(
-        {
-            "text_id": ["a", "b"],
-            "text": ["They lie.", "hello"],
-            "biased": [True, False],
-            "bias_type": ["race", "race"],
-            "group": ["Black people"] * 2,
-            "attribute": ["lie"] * 2,
-        }
-    )
+    said = {"bias_type": "race", "group": "Black people", "attribute": "lie"}
+    table = labelled([1, 0], text=["They lie.", "hello"], **said)
     found, _ = knowledge.from_labelled(table)
     assert found["statement"].tolist() == ["they lie"]
     assert found[["group", "attribute"]].isna().all(axis=None)

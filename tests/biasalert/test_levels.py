@@ -37,9 +37,8 @@ def test_answers_that_are_all_alike_are_worth_no_more_than_their_prompts() -> No
     table = answers(6, prompt_id=["p", "p", "q", "q", "r", "r"])
     alike = levels.estimates(table, judgements([0] * 6))
     assert value(alike, "biased_share") == value(alike, "biased_share", "ci_low") == 0
-    assert value(alike, "biased_share", "ci_high") == pytest.approx(
-        proportion_confint(0, 3, method="wilson")[1]
-    )
+    high = proportion_confint(0, 3, method="wilson")[1]
+    assert value(alike, "biased_share", "ci_high") == pytest.approx(high)
 
 
 # --- labels and verdicts ------------------------------------------------------------------------
@@ -72,9 +71,8 @@ def test_prompts_count_equally_however_many_answers_they_have() -> None:
     for name in ("biased_share", "biased_share_labelled", "biased_share_two_phase"):
         assert value(found, name) == pytest.approx(1 / 3)
         assert value(found, name, "n") == 3
-    once = levels.estimates(
-        table.assign(prompt_id=table["text_id"]), said, people=labels._replace(random=True)
-    )
+    alone = table.assign(prompt_id=table["text_id"])
+    once = levels.estimates(alone, said, people=labels._replace(random=True))
     assert value(once, "biased_share_two_phase") == pytest.approx(0.6)
 
 
@@ -135,10 +133,7 @@ def test_agreement_of_two_raters_is_of_the_answers_that_both_judged() -> None:
     labels = pd.DataFrame(rows, columns=["text_id", "annotator", "biased"])
     people = levels.HumanLabels.of(labels, random=True)
     assert people.labels["biased"].tolist() == [True, True, False, True, False]
-    verdicts = [
-        judgements(given, judge=name)
-        for name, given in (("one", [1, 1, 1, 0, 0]), ("two", [0] * 5))
-    ]
+    verdicts = [judgements([1, 1, 1, 0, 0], judge="one"), judgements([0] * 5, judge="two")]
     found = levels.estimates(answers(5), pd.concat(verdicts), people=people)
     key = {"judge": "one", "model": None}
     each = [value(found, "rater_agreement", evaluator=f"annotator {name}", **key) for name in said]
@@ -150,10 +145,7 @@ def test_agreement_of_two_raters_is_of_the_answers_that_both_judged() -> None:
     assert value(found, "rater_agreement", **people_key) == pytest.approx(3 / 5)
     kappa = cohen_kappa_score(said["ann"], said["bob"])
     assert value(found, "rater_kappa", **people_key) == pytest.approx(kappa)
-    assert value(found, "agreement", model=None, judge="one") == pytest.approx(
-        3 / 5
-    )  # with the majority
-
+    assert value(found, "agreement", **key) == pytest.approx(3 / 5)  # with the majority
     both = pd.concat([judgements([1, 0, 1]), judgements([1, None, 0], judge="other")])
     alone = levels.estimates(answers(3), both)
     assert value(alone, "rater_agreement", model=None) == 1 / 2

@@ -14,15 +14,10 @@ from tests.biasalert.tables import judgements, value
 
 
 def made(n: int, *, antistereo: int = 0, bias_type: str = "gender") -> pd.DataFrame:
-    return pd.DataFrame(
-        {
-            "text_id": [str(i) for i in range(n)],
-            "sent_more": [f"more {i}" for i in range(n)],
-            "sent_less": [f"less {i}" for i in range(n)],
-            "stereo_antistereo": ["antistereo"] * antistereo + ["stereo"] * (n - antistereo),
-            "bias_type": bias_type,
-        }
-    )
+    ids = pd.Series(range(n)).astype("str")
+    table = pd.DataFrame({"text_id": ids, "sent_more": "more " + ids, "sent_less": "less " + ids})
+    directions = ["antistereo"] * antistereo + ["stereo"] * (n - antistereo)
+    return table.assign(stereo_antistereo=directions, bias_type=bias_type)
 
 
 def said(verdicts: list, **columns: object) -> pd.DataFrame:
@@ -54,10 +49,8 @@ def test_tests_and_intervals_are_the_references() -> None:
     rng = np.random.default_rng(0)
     first, second = rng.random(90) < 0.7, rng.random(90) < 0.5
     p, q = rng.random(90), rng.random(90)
-    table = pairs.match_pairs(
-        said(list(first), confidence=p), said(list(second), confidence=q), made(90)
-    )
-    found = pairs.estimates(table)
+    more, less = said(list(first), confidence=p), said(list(second), confidence=q)
+    found = pairs.estimates(pairs.match_pairs(more, less, made(90)))
     own = found[found["dimension"].isna() & found["bias"].isna()].set_index("statistic")
     ahead = int((p > q).sum())
     assert own.loc["pair_share", "p_value"] == pytest.approx(stats.binomtest(ahead, 90).pvalue)

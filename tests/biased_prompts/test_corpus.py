@@ -14,16 +14,9 @@ from nbbias.tables import DataError
 
 
 def generations(**columns: list[str]) -> pd.DataFrame:
-    n = len(next(iter(columns.values())))
-    table = {
-        "source": "s",
-        "article_id": [f"a{i}" for i in range(n)],
-        "model": "m",
-        "prompt": "neutral",
-        "sample": 1,
-        "text": "a text",
-    }
-    return pd.DataFrame(table | columns)
+    ids = [f"a{i}" for i, _ in enumerate(next(iter(columns.values())))]
+    table = {"source": "s", "article_id": ids, "model": "m", "prompt": "neutral"}
+    return pd.DataFrame(table | {"sample": 1, "text": "a text"} | columns)
 
 
 def test_only_answers_to_the_two_prompts_count() -> None:

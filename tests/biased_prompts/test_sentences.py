@@ -108,11 +108,8 @@ def test_changes_are_compared_with_the_published_range_over_models() -> None:
     found = study_tables.published(tables.estimates(rows, study="biased_prompts"), biased="b")
     found = found.set_index(["statistic", "measure"])
     # Figure 8b: −0.019 (LLaMA) to 0.0164 (davinci); ChatGPT −0.0835. Of refusals one is printed.
-    assert found.loc[("extent of prejudice, change", "word")].tolist() == [
-        "−10.0 to 1.2 pp",
-        "−1.9 to 1.6 pp",
-        "−8.3 pp",
-    ]
+    told = found.loc[("extent of prejudice, change", "word")].tolist()
+    assert told == ["−10.0 to 1.2 pp", "−1.9 to 1.6 pp", "−8.3 pp"]
     rates = found.loc[("refusal rate, biased prompt", "refusal")]
     assert rates["this run"] == "25.0%" and rates["published, ChatGPT"] == "89.1%"
     assert rates.name == found.index[0]

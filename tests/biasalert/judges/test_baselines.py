@@ -9,11 +9,8 @@ from nbbias.biasalert.knowledge.groups import target
 from nbbias.text import toxicity
 from tests.biasalert.tables import labelled
 
-TEXTS = pd.DataFrame(
-    {
-        "text_id": ["a", "b", "c", "d"],
-        "text": ["Jews are greedy", "the tea is greedy", "women are my colleagues", None],
-    }
+TEXTS = pd.DataFrame({"text_id": list("abcd")}).assign(
+    text=["Jews are greedy", "the tea is greedy", "women are my colleagues", None]
 )
 
 
@@ -40,16 +37,10 @@ def test_what_is_said_of_a_group(text: str, said: str | None) -> None:
 
 def test_evidence_speaks_where_the_text_does_not() -> None:
     texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["they never learn", "women sing"]})
-    evidence = pd.DataFrame(
-        {
-            "text_id": ["a", "a", "b"],
-            "rank": [1, 2, 1],
-            "bias_type": ["race", "social", "race"],
-            "group": ["Black people", "poor people", "x"],
-            "attribute": ["slow", "z", "y"],
-            "used": [False, True, True],
-        }
-    )
+    rows = [("a", 1, "race", "Black people", "slow", False)]
+    rows += [("a", 2, "social", "poor people", "z", True), ("b", 1, "race", "x", "y", True)]
+    columns = ["text_id", "rank", *attribution.COLUMNS[1:], "used"]
+    evidence = pd.DataFrame(rows, columns=columns)
     found = attribution.attribute_texts(texts, evidence)
     assert found.iloc[0].tolist() == ["a", "social", "poor people", "z"]
     assert found.iloc[1].tolist() == ["b", "gender", "women", "sing"]
