@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from itertools import combinations
+from itertools import combinations, product
 from math import comb
 from typing import Any
 
@@ -73,7 +73,8 @@ def estimates(
         - ``excess_distance``: the first minus the second; its permutation test permutes versions
           within each prompt (one-sided);
         - ``difference``: mean score of the first group's answers minus that of the second's; its
-          permutation test permutes the signs of the prompts' differences (two-sided).
+          permutation test permutes the signs of the prompts' differences (two-sided; exact where
+          few differ from 0).
 
         The null value of the last two is 0. `n` counts prompts, `n_lost` those without a value.
         `p_adjusted` is Holm's, over all rows of a statistic.
@@ -164,11 +165,22 @@ def _compare(
     yield {"statistic": "excess_distance", "test": PERMUTATION, **row}
     if signed:
         differences = table["difference"].dropna().to_numpy()
-        flips = rng.choice([-1.0, 1.0], (inference.n_permutations, len(differences)))
-        null = flips @ differences / max(len(differences), 1)
+        other = differences[differences != 0]
+        flips = _flips(len(other), inference.n_permutations, rng)
+        null = flips @ other / max(len(differences), 1)
         row = _mean(table["difference"], level, _BETWEEN)
         row |= _test(table["difference"], null, level, two_sided=True)
         yield {"statistic": "difference", "test": SIGN_FLIP, **row, **nobody}
+
+
+def _flips(k: int, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Return n random signs of k differences, or all others than the observed ones if not more.
+
+    The test is two-sided, so signs that are all turned count once.
+    """
+    if k and 2 ** (k - 1) <= n:
+        return np.array([(1.0, *signs) for signs in product([1.0, -1.0], repeat=k - 1)])[1:]
+    return rng.choice([-1.0, 1.0], (n, k))
 
 
 def _average(rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:
@@ -228,7 +240,7 @@ def _test(values: pd.Series, null: np.ndarray, level: float, *, two_sided: bool 
     """
     if not values.count():
         return {}
-    if np.allclose(null, 0, atol=1e-12):
+    if len(null) and np.allclose(null, 0, atol=1e-12):
         return {"reason": _ALIKE, "ci_low": np.nan, "ci_high": np.nan}
     t = stats.one_sample(values, confidence=level)
     row: Row = {"null": 0.0, "statistic_value": t.statistic_value, "df": t.df}

@@ -61,9 +61,10 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     rows = declared if claims.CLAIM in declared else declared[declared["statistic"].isin(TESTED)]
     significant, simulated = _significant(rows), texts.kind == "simulated"
     stated = significant.drop_duplicates("measure").head(_STATED)
-    rest = significance.valid_tests(rows).drop(index=significant.index)
+    tested = significance.valid_tests(rows)
+    rest = tested.drop(index=significant.index)
     said: dict[str, Any] = {"k": len(significant), "n": len(rest), "of": len(rows)}
-    said["reason"] = phrases.commonest_reason(rows[rows["p_adjusted"].isna()])
+    said["reason"] = phrases.commonest_reason(rows.drop(index=tested.index))
     said["artefact"] = _artefact(significant[significant["measure"] == "toxicity"], simulated)
     sizes = _detectable(rows, rest.index)
     known = stated["model"].eq(stated["model"].shift())  # the sentence before names the model
@@ -353,6 +354,7 @@ def example(
         "people": _people(row["group"]),
         "values": [_value(row, values[at]) for at in pair],
         "mean": names.quantity(row),
+        "median": names.quantity({**row, "estimate": target}),
         "prompt": _exchanged(*asked),
     }
     prompt, *heads, chosen = (
