@@ -88,9 +88,9 @@ def shots() -> Path:
 
 
 class Heard:
-    """What a page asked for and complained about."""
+    """A page that is opened: what it asked for and complained about."""
 
-    def __init__(self, page: Page) -> None:
+    def __init__(self, page: Page, path: Path) -> None:
         self.requests: list[str] = []
         self.complaints: list[str] = []
         page.on("request", lambda one: self._asked(one.url))
@@ -99,6 +99,7 @@ class Heard:
             "console",
             lambda said: self.complaints.append(said.text) if said.type == "error" else None,
         )
+        page.goto(path.as_uri(), wait_until="load")
 
     def _asked(self, url: str) -> None:
         if not url.startswith(OWN):

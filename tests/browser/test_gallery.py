@@ -35,8 +35,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_runs_are_found_by_study_model_status_and_words(page: Page, many: Path) -> None:
-    heard = Heard(page)
-    page.goto((many / "index.html").as_uri())
+    heard = Heard(page, many / "index.html")
     count = page.get_by_role("status")
     expect(count).to_have_text("22 runs")
     page.get_by_role("combobox", name="Study").select_option("llmbi")
@@ -62,8 +61,7 @@ def test_pages_about_runs_are_accessible(
     page: Page, many: Path, name: str, scheme: str, shots: Path
 ) -> None:
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    heard = Heard(page)
-    page.goto((many / name).as_uri())
+    heard = Heard(page, many / name)
     assert grave_violations(page) == []
     assert (heard.requests, heard.complaints) == ([], [])
     assert page.evaluate(TOO_WIDE) <= 0

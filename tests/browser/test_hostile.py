@@ -51,9 +51,9 @@ UNFOLD = "document.querySelectorAll('details').forEach(one => { one.open = true;
 def test_a_page_shows_hostile_texts_as_text(
     page: Page, attacked: Path, name: str, shots: Path
 ) -> None:
-    heard, dialogs = Heard(page), []
+    dialogs: list[str] = []
     page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
-    page.goto((attacked / name).as_uri(), wait_until="load")
+    heard = Heard(page, attacked / name)
     page.evaluate(UNFOLD)
     assert [frame.evaluate(FOREIGN) for frame in page.frames] == [[]] * len(page.frames)
     assert page.evaluate(TOO_WIDE) <= 0

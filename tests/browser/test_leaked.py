@@ -32,9 +32,9 @@ p {{ background: url(http://example.org/z.png) }}</style>
 def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path, framed: bool) -> None:
     view = news.explore.topics.frame(reading.templates.ldavis("{}"), title="LDAvis")
     path = written(tmp_path, displayed("shown", framed * view + LEAKED), title="t")
-    heard, failed = Heard(page), []
+    failed: list[tuple[str, str | None]] = []
     page.on("requestfailed", lambda one: failed.append((one.url, one.failure)))
-    page.goto(path.as_uri(), wait_until="load")
+    heard = Heard(page, path)
     page.evaluate("document.querySelector('#leaked').click()")
     page.wait_for_timeout(300)
     assert (page.title(), page.url) == ("t", path.as_uri())

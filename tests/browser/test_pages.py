@@ -22,18 +22,12 @@ WITHOUT_ALT = "[...document.images].filter(one => !one.alt).length"
 UNDRAWN = "[...document.images].filter(one => one.complete && one.naturalWidth === 0).length"
 
 
-def opened(page: Page, path: Path) -> Heard:
-    heard = Heard(page)
-    page.goto(path.as_uri(), wait_until="load")
-    return heard
-
-
 @pytest.mark.ci
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_accessible_and_asks_for_nothing(
     page: Page, runs: Path, name: str, shots: Path
 ) -> None:
-    heard = opened(page, runs / name)
+    heard = Heard(page, runs / name)
     assert (heard.requests, heard.complaints) == ([], [])
     assert page.evaluate(WITHOUT_ALT) == page.evaluate(UNDRAWN) == 0
     assert page.evaluate(TOO_WIDE) <= 0
@@ -47,7 +41,7 @@ def test_a_page_is_accessible_and_asks_for_nothing(
 @pytest.mark.parametrize("stem", STUDIES)
 def test_the_first_screen_answers(page: Page, runs: Path, stem: str) -> None:
     page.set_viewport_size({"width": 1280, "height": 800})
-    opened(page, runs / stem / "sample" / "index.html")
+    Heard(page, runs / stem / "sample" / "index.html")
     finding = json.loads((runs / stem / "sample" / "finding.json").read_text(encoding="utf-8"))
     plain = page.locator("h1 + .output .lead .plain").all_inner_texts()
     assert [text.replace("\N{NO-BREAK SPACE}", " ") for text in plain] == finding["plain"]
@@ -70,7 +64,7 @@ def test_a_page_follows_the_reader_into_the_dark_and_prints_light(
         return list(np.asarray(image.convert("RGB"))[-4, 3].tolist())
 
     page.emulate_media(color_scheme="dark")
-    opened(page, runs / name)
+    Heard(page, runs / name)
     assert corner() == [22, 24, 28]  # that of the page: no box stands in the dark
     violations = [one["id"] for one in Axe().run(page).response["violations"]]
     assert "color-contrast" not in violations
@@ -81,7 +75,7 @@ def test_a_page_follows_the_reader_into_the_dark_and_prints_light(
 
 
 def test_a_fold_of_the_appendix_opens_by_click_and_link(page: Page, runs: Path) -> None:
-    opened(page, runs / LLMBI)
+    Heard(page, runs / LLMBI)
     fold = page.locator("details.fold").first
     table = fold.locator("table").first
     assert not table.is_visible()
@@ -98,7 +92,7 @@ def test_a_fold_of_the_appendix_opens_by_click_and_link(page: Page, runs: Path) 
 
 
 def test_every_fold_and_tab_of_explorers_opens_and_fits(page: Page, runs: Path) -> None:
-    heard = opened(page, runs / "news_bias/sample/index.html")
+    heard = Heard(page, runs / "news_bias/sample/index.html")
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     assert page.evaluate(TOO_WIDE) <= 0
     tabs = page.locator(".nbx .x-tabs > label:visible")

@@ -31,6 +31,15 @@ ROW |= {"effect_size": -0.5, "statistic_value": -2.349, "df": 17.0}
 ROW |= {"p_value": 0.0312, "p_adjusted": 0.0623}
 
 
+def soup(html: str) -> BeautifulSoup:
+    return BeautifulSoup(html, "html.parser")
+
+
+def cells(page: BeautifulSoup) -> list[list[str]]:
+    """The cells of a table, by row."""
+    return [[cell.get_text() for cell in row.select("th, td")] for row in page.select("tbody tr")]
+
+
 def shown(markdown: str) -> str:
     """What a reader sees of Markdown."""
-    return BeautifulSoup(mistune.html(markdown), "html.parser").get_text().strip()
+    return soup(mistune.html(markdown)).get_text().strip()

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from bs4 import BeautifulSoup
 
 from nbbias import reading, tables
 from nbbias.reading import claims
+from tests.reading.rows import cells, soup
 
 ROW: dict[str, Any] = {"measure": "word", "bias": "gender", "group": "she", "model": "a"}
 ROW |= {"statistic": "difference", "instrument": "list", "n": 31, "df": 30.0, "null": 0.0}
@@ -146,30 +146,29 @@ def test_equivalence_is_corrected_over_the_claims_that_ask_for_it() -> None:
 # --- for readers ------------------------------------------------------------------------------
 
 
-def cells(found: pd.DataFrame) -> tuple[list[list[str]], str]:
+def shown(found: pd.DataFrame) -> tuple[list[list[str]], str]:
     """The cells of the table of claims, and its words."""
-    page = BeautifulSoup(claims.show_claims(found).data, "html.parser")
-    rows = page.select("tbody tr")
-    return [[cell.get_text() for cell in row.select("th, td")] for row in rows], page.get_text()
+    page = soup(claims.show_claims(found).data)
+    return cells(page), page.get_text()
 
 
 def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
     table = estimates({"p_value": 0.6}, {"model": "b_1", "p_value": 0.001})
-    rows, text = cells(declared(table, SHE))
+    rows, text = shown(declared(table, SHE))
     assert [(row[0], row[-2], row[-1] != "") for row in rows] == [
         ("Difference (b_1)", ".002", False),  # what could have been detected is of the others
         ("Difference (a)", ".600", True),
     ]
     assert "Holm's method over both tests" in text
     assert "computed at 97.5%" in text and "\\" not in text  # a note is text, not Markdown
-    rows, _ = cells(declared(table, SHE | {"smallest_effect": 0.03}))
+    rows, _ = shown(declared(table, SHE | {"smallest_effect": 0.03}))
     assert "within or beyond" in rows[0][-2]
 
 
 def test_claims_have_the_unit_of_their_measure_as_the_lead_has() -> None:
     keys = {"measure": "word", "statistic": "share_difference"}
     found = declared(estimates(keys | {"p_value": 0.6}), keys).assign(study="news_bias")
-    rows, _ = cells(found)
+    rows, _ = shown(found)
     assert rows[0][1] == "−10.0 pp [−20.0, 0.0]" and rows[0][-1].endswith(" pp")
 
 
@@ -177,15 +176,15 @@ def test_what_is_significant_and_what_is_not_measured_are_always_shown() -> None
     models = [{"model": f"m{n:02d}", "p_value": 0.5 - n / 100} for n in range(14)]
     models[0] |= dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value"), np.nan)
     models[0] |= {"reason": "no words"}
-    rows, _ = cells(declared(estimates(*models), SHE))
-    shown = [*(f"m{n:02d}" for n in range(13, 9, -1)), "m00"]  # all others have p = 1
-    assert [row[0] for row in rows] == [f"Difference ({m})" for m in shown]
+    rows, _ = shown(declared(estimates(*models), SHE))
+    order = [*(f"m{n:02d}" for n in range(13, 9, -1)), "m00"]  # all others have p = 1
+    assert [row[0] for row in rows] == [f"Difference ({m})" for m in order]
 
 
 def test_the_smallest_p_are_shown_even_where_most_was_not_measured() -> None:
     gone = dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value"), np.nan)
     models = [{"model": f"m{n}", "reason": "no words"} | gone for n in range(12)]
-    rows, _ = cells(declared(estimates(*models, {"model": "found", "p_value": 0.001}), SHE))
+    rows, _ = shown(declared(estimates(*models, {"model": "found", "p_value": 0.001}), SHE))
     assert rows[0][0] == "Difference (found)"
 
 

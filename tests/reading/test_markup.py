@@ -6,10 +6,7 @@ from hypothesis import given, strategies as st
 
 from nbbias.reading import markup
 from tests import hostile
-
-
-def soup(html: str) -> BeautifulSoup:
-    return BeautifulSoup(html, "html.parser")
+from tests.reading.rows import soup
 
 
 def matches(*spans: tuple[int, int, str]) -> pd.DataFrame:

@@ -10,17 +10,13 @@ from bs4 import BeautifulSoup
 from nbbias import reading, tables
 from nbbias.tables import visible
 from tests import hostile
+from tests.reading.rows import cells, soup
 
 MINUS = "\N{MINUS SIGN}"
 
 
 def show(table: pd.DataFrame, **options: Any) -> BeautifulSoup:
-    page = reading.show(table, **{"title": "A title"} | options)
-    return BeautifulSoup(page.data, "html.parser")
-
-
-def cells(page: BeautifulSoup) -> list[list[str]]:
-    return [[c.get_text() for c in tr.find_all(["th", "td"])] for tr in page.tbody.find_all("tr")]
+    return soup(reading.show(table, **{"title": "A title"} | options).data)
 
 
 def headings(page: BeautifulSoup) -> list[str]:
