@@ -150,8 +150,7 @@ def foot(description: Mapping[str, Any], outcome: Mapping[str, Any]) -> dict[str
     -------
     dict
         `run`, description and outcome; `files`, the data with their hashes; `parameters`, with
-        their defaults; `cite`, of `citations`; `yaml`, the content of the file of parameters, and
-        `params`, its name.
+        their defaults; `cite`, of `citations`; `yaml`, the content of the file of parameters.
     """
     study = str(description["study"])
     data = description["data"].values()
@@ -162,7 +161,6 @@ def foot(description: Mapping[str, Any], outcome: Mapping[str, Any]) -> dict[str
         "parameters": _parameters(study, description["parameters"]),
         "cite": citations(studies.home() / "CITATION.bib", [study]),
         "yaml": params.as_yaml({"study": study, **description["parameters"]}),
-        "params": share.PARAMS,
     }
 
 

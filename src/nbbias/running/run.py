@@ -38,26 +38,6 @@ Outcome = Mapping[str, Any]
 #: Called with each run when it has ended.
 Report = Callable[[Run, Outcome], None]
 
-#: Two runs of the same parameters give the same bytes, and no run uses the network.
-ENVIRONMENT = {
-    "PYTHONHASHSEED": "0",
-    "PYTHONUTF8": "1",
-    "SOURCE_DATE_EPOCH": "0",
-    "MPLBACKEND": "agg",
-    "HF_HUB_OFFLINE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
-    "JUPYTER_PREFER_ENV_PATH": "1",
-    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
-    # Threads that wait for each other sleep: busy waiting costs two (torch) to ten (OpenBLAS)
-    # times the processor time when the machine is shared.
-    "OMP_WAIT_POLICY": "PASSIVE",
-    "OPENBLAS_THREAD_TIMEOUT": "4",
-    # Freed memory goes back to the system: otherwise glibc and Arrow keep a quarter of a corpus.
-    "MALLOC_ARENA_MAX": "2",
-    "MALLOC_MMAP_THRESHOLD_": "1000000",
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-}
-
 #: What nbformat would import to check addresses in JSON, of which notebooks have none: a second.
 SLOW = "rfc3987_syntax"
 
@@ -165,6 +145,7 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
         )
     description["earlier"] = pages.manifest.earlier(description, planned.folder)
     tables.write(folder / pages.share.PARAMS, planned.repeats)
+    settled = tables.read_shipped_yaml("environment.yaml")
     variables = {
         "NBBIAS_OUT": str(folder),
         "NBBIAS_CACHE": tables.default_cache(),
@@ -178,7 +159,7 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
     process = context.Process(target=execute, args=arguments, kwargs=settings)
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    with tables.set_environment(**ENVIRONMENT, **variables):
+    with tables.set_environment(**settled, **variables):
         process.start()
     signal.signal(signal.SIGINT, handler)
     sender.close()
