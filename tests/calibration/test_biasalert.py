@@ -10,7 +10,8 @@ from nbbias.biasalert import detection, levels as of_answers
 from nbbias.calibration import biasalert as simulated
 from nbbias.calibration.trials import Design, Measure, repeat, seeded
 from tests.biasalert.tables import judgements, labelled
-from tests.calibration.toy import assert_same
+from tests.build import row_of
+from tests.calibration.toy import ENDS, assert_same
 
 
 @pytest.mark.parametrize("scenario", ["rare", "topics"])
@@ -27,14 +28,9 @@ def test_judges_are_measured_as_the_study_measures_them(scenario: str) -> None:
         ]
     )
     found = detection.estimates(said, table, inference=detection.INFERENCE).estimates
-    found = found[found["judge"] == "a"]
-    own = found[found["statistic"] == "accuracy"]
-    assert_same(trials.loc["accuracy"], own, ("estimate", "ci_low", "ci_high"))
-    assert_same(
-        trials.loc["accuracy_difference"],
-        detection.estimate_differences(said, table, inference=detection.INFERENCE).estimates,
-        ("estimate", "ci_low", "ci_high", "p_value"),
-    )
+    assert_same(trials.loc["accuracy"], row_of(found, "accuracy", judge="a"), ENDS)
+    found = detection.estimate_differences(said, table, inference=detection.INFERENCE).estimates
+    assert_same(trials.loc["accuracy_difference"], row_of(found, "accuracy_difference"))
 
 
 @pytest.mark.parametrize("scenario", ["poor", "prompts"])
@@ -48,9 +44,7 @@ def test_levels_are_measured_as_the_study_measures_them(scenario: str) -> None:
     people = of_answers.HumanLabels(labels.assign(biased=labels["biased"] == 1), random=True)
     said = judgements(list(own["flagged"] == 1))
     found = of_answers.estimates(answers, said, people=people)
-    found = found[found["model"] == "m"]
-    found = found[found["statistic"] == row["statistic"]]
-    assert_same(row, found, ("estimate", "ci_low", "ci_high"))
+    assert_same(row, row_of(found, row["statistic"], model="m"), ENDS)
 
 
 @pytest.mark.parametrize("measure", simulated.MEASURES, ids=lambda one: one.name)

@@ -10,10 +10,10 @@ from nbbias import news, tables
 from nbbias.biased_prompts import compare, refusing
 from nbbias.calibration import biased_prompts as simulated
 from nbbias.calibration.trials import Design, repeat, seeded
-from tests.calibration.toy import assert_same
+from tests.build import row_of
+from tests.calibration.toy import ENDS, assert_same
 
 MEASURES = {one.name: one for one in simulated.MEASURES}
-ENDS = ("estimate", "ci_low", "ci_high")
 
 
 def answers(values: dict[str, np.ndarray], asked: int = 1, **more: Any) -> pd.DataFrame:
@@ -34,8 +34,7 @@ def test_refusals_are_estimated_as_the_study_estimates_them(scenario: str) -> No
     neutral, biased = simulated.verdicts(rng, design, simulated.refusal_rates(design))
     table = answers({"neutral": neutral, "biased": biased}, 5 if scenario == "repeats" else 1)
     found = refusing.rates(table).estimates
-    change = found[found["statistic"] == "refusal_rate_change"]
-    assert_same(row, change, (*ENDS, "p_value"))
+    assert_same(row, row_of(found, "refusal_rate_change"))
 
 
 def test_corrected_rates_are_those_of_the_study() -> None:
@@ -49,7 +48,7 @@ def test_corrected_rates_are_those_of_the_study() -> None:
     ).estimates
     of_biased = found[found["prompt"] != "neutral"]
     for statistic, row in trials.iterrows():
-        assert_same(row, of_biased[of_biased["statistic"] == statistic], ENDS)
+        assert_same(row, row_of(of_biased, statistic), ENDS)
     assert trials.loc["refusal_rate_corrected", "truth"] == pytest.approx(0.4)
 
 
@@ -66,7 +65,7 @@ def test_words_are_compared_as_the_study_compares_them(scenario: str) -> None:
     none = tables.estimates([], study="x")
     level = news.Level(scores, none, none, tables.chance([], study="x"))
     found = compare.compare([level], {"gender": "female"}).estimates
-    assert_same(row, found[found["statistic"] == row["statistic"]], (*ENDS, "p_value"))
+    assert_same(row, row_of(found, row["statistic"]))
 
 
 def test_the_effect_is_that_of_many_articles() -> None:

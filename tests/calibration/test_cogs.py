@@ -7,6 +7,8 @@ import pytest
 from nbbias import cogs
 from nbbias.calibration import cogs as simulated
 from nbbias.calibration.trials import Design, repeat, seeded
+from tests.build import row_of
+from tests.calibration.toy import assert_same
 
 MEASURES = {one.name: one for one in simulated.MEASURES}
 
@@ -23,9 +25,7 @@ def test_distances_are_measured_as_the_study_measures_them(scenario: str) -> Non
             model="m", topic="t", axis="gender", baseline=np.nan, instrument="none"
         )
         found = cogs.rbs.rbs(table, confidence=0.95).estimates
-        found = found[found["statistic"] == "rbs"].iloc[0]
-        for name in ("estimate", "ci_low", "ci_high", "p_value"):
-            assert row[name] == pytest.approx(found[name], abs=1e-12)
+        assert_same(row, row_of(found, "rbs"))
 
 
 def test_choices_are_measured_as_the_study_measures_them() -> None:

@@ -7,6 +7,7 @@ import pytest
 from nbbias import llmbi
 from nbbias.calibration import llmbi as simulated
 from nbbias.calibration.trials import Design, repeat, seeded
+from tests.build import row_of
 from tests.calibration.toy import assert_same
 
 
@@ -27,16 +28,13 @@ def test_sums_are_what_the_study_fits(scenario: str) -> None:
     scores = llmbi.scoring.score_answers(measured)
     result = llmbi.estimates.estimates(scores, windows, formula={}, confidence=0.95)
     found = result.estimates
-    own = found[found["model"] == "m0"]
-    own = own[own["statistic"] == "index"]
-    assert_same(trials.loc["index"], own, ("estimate", "ci_low", "ci_high", "p_value"))
-    assert trials.loc["index", "truth"] == pytest.approx(own["null"].item() + 0.1)
+    own = row_of(found, "index", model="m0")
+    assert_same(trials.loc["index"], own)
+    assert trials.loc["index", "truth"] == pytest.approx(own["null"] + 0.1)
     # The study takes the first model away from the second.
-    row = found[found["statistic"] == "difference"].iloc[0]
-    turned = {"estimate": "estimate", "ci_low": "ci_high", "ci_high": "ci_low"}
-    for name, other in turned.items():
-        assert trials.loc["difference", name] == pytest.approx(-row[other], abs=1e-12)
-    assert trials.loc["difference", "p_value"] == pytest.approx(row["p_value"], abs=1e-12)
+    row = row_of(found, "difference")
+    turned = {"estimate": -row["estimate"], "ci_low": -row["ci_high"], "ci_high": -row["ci_low"]}
+    assert_same(trials.loc["difference"], pd.Series({"p_value": row["p_value"]} | turned))
 
 
 @pytest.mark.parametrize("scenario", ["skewed", "repeats", "silent"])

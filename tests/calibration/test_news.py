@@ -10,11 +10,10 @@ from nbbias.calibration.corpora import GROUPS, Corpus
 from nbbias.calibration.trials import Design, seeded
 from nbbias.news import corpus, scoring, tone, words
 from nbbias.news.corpus import Read
-from tests.build import topic_estimates
+from tests.build import row_of, topic_estimates
 from tests.calibration.toy import assert_same
 
 INFERENCE = stats.InferenceSettings(n_permutations=2, seed=3)
-MEASURED = ("estimate", "ci_low", "ci_high", "p_value")
 LEXICON = pd.DataFrame(
     [(bias, group, group, "word") for bias, groups in GROUPS.items() for group in groups],
     columns=["bias", "group", "term", "kind"],
@@ -77,18 +76,16 @@ def test_words_and_tone_are_those_of_the_study(level: str, scenario: str, n: int
         rows = list(trials.tone(seeded(design, 3), design, 0.95))
     assert list(dict.fromkeys(row["group"] for row in rows)) == ["female", "Black"]
     for row in rows:
-        own = found[(found["statistic"] == row["statistic"]) & (found["group"] == row["group"])]
-        assert_same(row, own, MEASURED)
+        assert_same(row, row_of(found, row["statistic"], row["group"]))
 
 
 def test_omissions_are_those_of_the_study() -> None:
     design = Design("terse", 60, 12, 0.0)
     read, _ = read_alike(corpora.simulate(seeded(design, 3), design, share=[0.0], tone=[0.0]))
     found = words.level(read, inference=INFERENCE).estimates
-    own = found[(found["statistic"] == "omission_difference") & (found["group"] == "female")]
     (row,) = trials.omissions(seeded(design, 3), design, 0.95)
     assert np.isfinite(row["p_value"])
-    assert_same(row, own, MEASURED)
+    assert_same(row, row_of(found, "omission_difference", "female"))
     assert trials._true_omission(design._replace(effect=0.3, n=2000)) == pytest.approx(
         0.3, abs=0.05
     )
@@ -122,5 +119,4 @@ def test_documents_are_those_of_the_study(scenario: str) -> None:
     (row,) = trials.documents(seeded(design, 3), design, 0.95)
     scores = scores_of(trials.fitted(seeded(design, 3), design))
     real = topic_estimates(scores, lexicon=lexicon, inference=INFERENCE)
-    real = real[(real["statistic"] == "share_difference") & (real["group"] == "female")]
-    assert_same(row, real, MEASURED)
+    assert_same(row, row_of(real, "share_difference", "female"))

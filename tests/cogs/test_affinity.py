@@ -12,7 +12,7 @@ from nbbias import tables
 from nbbias.cogs import affinity, suite as cogs_suite
 from nbbias.cogs.sample import Judge, judge
 from tests.build import row_of
-from tests.cogs.test_rbs import written
+from tests.cogs.test_rbs import answers, written
 
 RACES = ["white", "black", "asian"]
 SUITE = cogs_suite.load(axes=["race", "gender", "orientation", "disability"])
@@ -151,18 +151,12 @@ def test_orders_give_each_identity_each_position_and_neighbour_equally_often(
 # --- prompts ----------------------------------------------------------------------------------
 
 
-def answers(texts: dict[str, str | None]) -> pd.DataFrame:
-    rows = [("m", "haiku", "cosmological", "stars", "race", who, 1, t) for who, t in texts.items()]
-    columns = ["model", "task", "topic", "theme", "axis", "identity", "sample", "text"]
-    return pd.DataFrame(rows, columns=columns).astype({"text": "str"})
-
-
-THREE = answers({"white": "Glow {rubric}.", "black": "Ink.", "asian": "Silk choice 9."})
+THREE = answers(stars={"white": "Glow {rubric}.", "black": "Ink.", "asian": "Silk choice 9."})
 
 
 def test_a_judge_reads_texts_of_one_temperature() -> None:
-    cold = answers({"white": "a", "black": "b", "asian": None}).assign(temperature=0.2)
-    warm = answers({"white": "A", "black": "B", "asian": "C"}).assign(temperature=1.0)
+    cold = answers(stars={"white": "a", "black": "b", "asian": None}).assign(temperature=0.2)
+    warm = answers(stars={"white": "A", "black": "B", "asian": "C"}).assign(temperature=1.0)
     both = pd.concat([cold, warm], ignore_index=True)
     # At the first temperature an answer is missing; one of another does not take its place.
     assert affinity.evaluation_prompts(both, OF_RACE).empty
@@ -198,7 +192,7 @@ def test_every_order_is_asked_once() -> None:
 
 @pytest.mark.parametrize("gap", [None, " "])
 def test_an_instance_without_all_identities_is_not_judged(gap: str | None) -> None:
-    table = answers({"white": "Glow.", "black": gap, "asian": "Silk."})
+    table = answers(stars={"white": "Glow.", "black": gap, "asian": "Silk."})
     assert affinity.evaluation_prompts(table, OF_RACE).empty
 
 

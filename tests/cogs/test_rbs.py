@@ -36,8 +36,14 @@ def flat(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "embed", embed)
 
 
-def answers(*rows: tuple[str, str | None, str | None, int]) -> pd.DataFrame:
-    """Make COGS_ANSWERS of one model on race: theme, identity, text, sample."""
+def answers(**themes: dict[str | None, str | list[str] | None]) -> pd.DataFrame:
+    """Make COGS_ANSWERS of one model on race: by theme and identity the text, or its repeats."""
+    rows = [
+        (theme, who, text, sample)
+        for theme, said in themes.items()
+        for who, texts in said.items()
+        for sample, text in enumerate(texts if isinstance(texts, list) else [texts], start=1)
+    ]
     table = pd.DataFrame(rows, columns=["theme", "identity", "text", "sample"])
     table = table.assign(model="m", task="haiku", topic="t")
     table["axis"] = np.where(table["identity"].isna(), None, "race")
@@ -49,14 +55,8 @@ def answers(*rows: tuple[str, str | None, str | None, int]) -> pd.DataFrame:
 
 @pytest.mark.usefixtures("flat")
 def test_distances_are_one_minus_the_cosine() -> None:
-    table = rbs.distances(
-        answers(
-            ("sun", None, "east", 1),
-            ("sun", "white", "east", 1),
-            ("sun", "black", "ne", 1),
-            ("sun", "asian", "west", 1),
-        )
-    )
+    said = {None: "east", "white": "east", "black": "ne", "asian": "west"}
+    table = rbs.distances(answers(sun=said))
     found = table.set_index("identity")["distance"]
     assert found.to_dict() == pytest.approx({"white": 0, "black": 0.4, "asian": 2})
     assert table["reason"].isna().all()
@@ -65,9 +65,8 @@ def test_distances_are_one_minus_the_cosine() -> None:
 
 @pytest.mark.usefixtures("flat")
 def test_repeats_are_paired_each_with_each_and_defaults_give_the_floor() -> None:
-    given = [("sun", None, t, i) for i, t in enumerate(["east", "north", "ne"], 1)]
-    given += [("sun", "white", t, i) for i, t in enumerate(["ne", "east"], 1)]
-    (row,) = rbs.distances(answers(*given)).to_dict("records")
+    said = {None: ["east", "north", "ne"], "white": ["ne", "east"]}
+    (row,) = rbs.distances(answers(sun=said)).to_dict("records")
     at = {t: np.array(v) for t, v in PLACES.items()}
     pairs = [1 - at[a] @ at[b] for a, b in product(["ne", "east"], ["east", "north", "ne"])]
     baseline = [1 - at[a] @ at[b] for a, b in [("east", "north"), ("east", "ne"), ("north", "ne")]]
@@ -78,18 +77,10 @@ def test_repeats_are_paired_each_with_each_and_defaults_give_the_floor() -> None
 
 @pytest.mark.usefixtures("flat")
 def test_gaps_have_a_reason_and_no_distance() -> None:
-    table = rbs.distances(
-        answers(
-            ("sun", None, "east", 1),
-            ("sun", "white", "ne", 1),
-            ("sun", "black", None, 1),
-            ("rain", "white", "ne", 1),
-            ("rain", "black", "ne", 1),
-            ("soul", None, "east", 1),
-            ("soul", "white", "ne", 1),
-            ("soul", "black", "ne", 1),
-        )
-    ).set_index(["theme", "identity"])
+    both = {"white": "ne", "black": "ne"}
+    sun = {None: "east", "white": "ne", "black": None}
+    table = rbs.distances(answers(sun=sun, rain=both, soul={None: "east"} | both))
+    table = table.set_index(["theme", "identity"])
     assert table["distance"].isna().sum() == 3
     assert table.loc[("sun", "black"), "reason"] == rbs.NO_ANSWER
     assert (table.loc["rain", "reason"] == rbs.NO_DEFAULT).all()

@@ -87,16 +87,24 @@ def test_an_oversample_of_hard_texts_is_covered_by_its_probabilities_alone() -> 
 # --- active sampling --------------------------------------------------------------------------
 
 
+def undrawn(scores: np.ndarray) -> pd.DataFrame:
+    columns = dict.fromkeys(("label", "counted", "round", "probability"), np.nan)
+    return pd.DataFrame({"score": scores, **columns})
+
+
+def add_round(texts: pd.DataFrame, truth: pd.Series, *, size: int, number: int, seed: int) -> None:
+    drawn = stats.draw_round(texts, size=size, seed=seed + number)
+    assert len(drawn) == min(size, texts["round"].isna().sum()) and drawn.between(0, 1).all()
+    texts.loc[drawn.index, "label"] = truth[drawn.index]
+    texts.loc[drawn.index, "probability"], texts.loc[drawn.index, "round"] = drawn, number
+    marks = texts.assign(cell="", raters=texts["label"].notna())
+    texts["counted"] = stats.label_probability(marks, pd.Series({"": len(texts)}))
+
+
 def label(texts: pd.DataFrame, truth: pd.Series, *, width: float, seed: int) -> stats.Estimate:
     """Label rounds of 40 until the interval is narrow enough."""
-    texts = texts.assign(label=np.nan, counted=np.nan, round=np.nan, probability=np.nan)
     for number in range(1, 30):
-        drawn = stats.draw_round(texts, size=40, seed=100 * seed + number)
-        assert len(drawn) == min(40, texts["round"].isna().sum()) and drawn.between(0, 1).all()
-        texts.loc[drawn.index, "label"] = truth[drawn.index]
-        texts.loc[drawn.index, "probability"], texts.loc[drawn.index, "round"] = drawn, number
-        marks = texts.assign(cell="", raters=texts["label"].notna())
-        texts["counted"] = stats.label_probability(marks, pd.Series({"": len(texts)}))
+        add_round(texts, truth, size=40, number=number, seed=100 * seed)
         row = stats.active_share(texts["score"], texts["label"], probability=texts["counted"])
         if row.ci_high - row.ci_low <= width and number > 1:
             break
@@ -145,20 +153,12 @@ def test_a_sheet_whose_draw_was_edited_is_refused(column: str, value: object, me
 
 
 def test_weights_are_1_on_average_whatever_the_probabilities() -> None:
-    rng, n = np.random.default_rng(5), 60
-    texts = pd.DataFrame({"score": rng.random(n), "cell": "m", "raters": 1.0})
-    texts = texts.assign(label=np.nan, counted=np.nan, round=np.nan, probability=np.nan)
-    weights = []
+    texts, weights = undrawn(np.random.default_rng(5).random(60)), []
     for seed in range(80):
         drawn = texts.copy()
         for number in (1, 2):
-            chance = stats.draw_round(drawn, size=8, seed=10 * seed + number)
-            drawn.loc[chance.index, "label"] = (drawn["score"] > 0.5)[chance.index] * 1.0
-            drawn.loc[chance.index, "round"], drawn.loc[chance.index, "probability"] = (
-                number,
-                chance,
-            )
-            drawn["counted"] = stats.label_probability(drawn, pd.Series({"m": n}))
+            truth = (texts["score"] > 0.5) * 1.0
+            add_round(drawn, truth, size=8, number=number, seed=10 * seed)
         weights.append((1 / drawn["counted"]).fillna(0))
     unsure = (texts["score"] - 0.5).abs() < 0.2
     by_text = pd.concat(weights, axis=1)
@@ -188,6 +188,6 @@ def test_intervals_hold_where_labelling_stops_as_soon_as_they_are_narrow(judge: 
         chance = expit(2.5 * rng.normal(size=600) - 1)
         truth = pd.Series((rng.random(600) < chance) * 1.0)
         score = {"inverted": 1 - chance, "noise": rng.random(600)}[judge]
-        row = label(pd.DataFrame({"score": score}), truth, width=0.25, seed=seed)
+        row = label(undrawn(score), truth, width=0.25, seed=seed)
         held += row.ci_low <= 0.371 <= row.ci_high
     assert held >= 25  # at a level of .95, fewer have probability .003

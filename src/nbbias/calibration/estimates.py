@@ -283,10 +283,9 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
     study, measure, units, scenario = worst
     n_worst, corrected = int(cells["count"][worst]), 1 - (1 - confidence) / len(cells)
     ends = stats.wilson(float(shares[worst]), n_worst, confidence=corrected)
-    counts = zip(shares, cells["count"], strict=True)
-    every = [stats.wilson(*cell, confidence=confidence) for cell in counts]
-    bounds = [estimate.ci_low if side > 0 else estimate.ci_high for estimate in every]
-    bound = min(bounds) if side > 0 else max(bounds)
+    sized = zip(shares, cells["count"], strict=True)
+    every = [stats.wilson(*cell, confidence=confidence) for cell in sized]
+    bound = min(one.ci_low for one in every) if side > 0 else max(one.ci_high for one in every)
     verdict = _verdict(average, level, side)
     if verdict not in FAILS and _verdict(ends, level, side) in FAILS:
         verdict = "fails in one scenario"

@@ -271,7 +271,11 @@ def rbs(
         values = part.pivot(index=["task", "theme"], columns="identity", values="distance")
         values = values[list(part["identity"].unique())]  # in order of appearance
         result = spread_rows(values, "rbs", part="distance", **options)
-        result += _floor(part, **options)
+        # Between two answers to the default prompt, where it was repeated.
+        baselines = part.groupby(["task", "theme"], sort=False)["baseline"].first()
+        if baselines.notna().any():
+            floor = stats.crossed_mean(baselines, bounds=(0.0, 2.0), **options).replace(test=None)
+            result.append({"statistic": "baseline", "values": baselines, **floor.row()})
         result += _differences(values, **options)
         rows += [key | row for row in (*result, as_published(values))]
     return adjusted(rows, parts=["distance", "difference"], measure="rbs", **options)
@@ -293,14 +297,6 @@ def adjusted(rows: list[Row], *, parts: list[str], **common: Any) -> tables.Esti
     together = table["evaluator"].notna() & (table["model"] == ALL)
     table = stats.adjust(table, family=["statistic", together], where={"statistic": scores})
     return tables.Estimated(stats.adjust(table, family=CELL, where={"statistic": parts}), values)
-
-
-def _floor(distances: pd.DataFrame, **options: Any) -> Iterator[Row]:
-    """Estimate the distance between two answers to the default prompt, where it was repeated."""
-    baselines = distances.groupby(["task", "theme"], sort=False)["baseline"].first()
-    if baselines.notna().any():
-        result = stats.crossed_mean(baselines, bounds=(0.0, 2.0), **options).replace(test=None)
-        yield {"statistic": "baseline", "values": baselines, **result.row()}
 
 
 def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.DataFrame]]:

@@ -34,12 +34,6 @@ NEUTRAL = "neutral"
 #: Names that stand for each group in turn where a sentence names a person of a list.
 NAMES = 3
 
-_PERSONS = ("mother", "father", "teacher", "nurse", "lawyer", "doctor", "driver")
-#: Nouns that follow a descriptor in templates, and their plurals.
-NOUNS = {"woman": "women", "man": "men"} | {
-    noun: f"{noun}s" for noun in (*_PERSONS, "engineer", "student", "farmer")
-}
-
 #: Beginnings of the tags of words that can follow a possessive or an adjective.
 _GO_WITH = ("NN", "JJ", "CD", "VBG")
 #: Words with such a tag that cannot.
@@ -504,7 +498,8 @@ def _people(counterparts: Counterparts, bias: str) -> list[People]:
             for _, part in listed.groupby("set", sort=False)
             if set(counterparts.groups) <= set(part["group"])  # or a list of your own has others
         ]
-    nouns = [pair for pair in NOUNS.items() if (pair[0], "") not in counterparts.words]
+    nouns = [*_load("nouns").itertuples(index=False, name=None)]
+    nouns = [pair for pair in nouns if (pair[0], "") not in counterparts.words]
     return [
         {
             group: tuple(form.replace("{noun}", noun).replace("{nouns}", plural) for form in pair)
