@@ -1,13 +1,15 @@
-"""What the page of a calibration says and draws."""
+"""What the page of a calibration says and draws, and the full run whose rows ship."""
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from nbbias import calibration, reading
+from nbbias import calibration, reading, tables
 from nbbias.calibration import estimates, figures, sentences
 from nbbias.calibration.params import STUDY
+from nbbias.params.yaml import read_yaml
 
 
 @pytest.mark.usefixtures("toy")
@@ -118,3 +120,18 @@ def test_the_table_of_what_fails_has_the_worst_shares_and_a_remedy_for_each() ->
     balanced = full.query("kind == 'interval' and statistic == 'abs'")["worst"].item()
     by_orders = table.loc[table["measure"].str.contains("one order"), "remedy"].item()
     assert by_orders.startswith(f"{100 * balanced:.1f} [")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["llmbi/index", "biasalert/gate"])  # repeats of its own, default
+def test_the_full_run_gives_the_rows_that_ship(name: str) -> None:
+    values = read_yaml(Path("params/calibration/full.yaml"))
+    values = {key: value for key, value in values.items() if key != "study"}
+    results = calibration.measure(**values, measures=[name])
+    summary = calibration.summarize(results.outcomes, results.families, confidence=0.95)
+    power = results.minimum_detectable_effects
+    for table, file in ((summary, "calibration.csv"), (power, "calibration_power.csv")):
+        shipped = tables.read_shipped_table(file)
+        shipped = shipped[shipped["study"] + "/" + shipped["measure"] == name]
+        shipped = shipped.reset_index(drop=True)
+        pd.testing.assert_frame_equal(table.round(4), shipped, check_dtype=False)
