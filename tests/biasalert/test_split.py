@@ -26,19 +26,11 @@ def jaccard(one: str, two: str) -> float:
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
-@given(
-    texts=st.lists(
-        st.lists(
-            st.sampled_from(["boat", "boats", "goat", "a", "train", "trains", "tea"]),
-            min_size=1,
-            max_size=6,
-        ).map(" ".join),
-        min_size=2,
-        max_size=8,
-        unique=True,
-    ),
-    near=st.sampled_from([0.3, 0.6, 0.9, 1.0]),
-)
+WORDS = st.sampled_from(["boat", "boats", "goat", "a", "train", "trains", "tea"])
+TEXTS = st.lists(WORDS, min_size=1, max_size=6).map(" ".join)
+
+
+@given(st.lists(TEXTS, min_size=2, max_size=8, unique=True), st.sampled_from([0.3, 0.6, 0.9, 1.0]))
 def test_all_pairs_are_found(texts: list[str], near: float) -> None:
     expected = {
         (one, two)

@@ -18,9 +18,8 @@ from nbbias.refusals import detector, features
 from nbbias.tables import data_path
 from nbbias.text import embeddings
 
-ANSWERS = pd.DataFrame(
-    parse_yaml((Path(__file__).parent / "answers.yaml").read_text(encoding="utf-8"))
-)
+WRITTEN = Path(__file__).parent / "answers.yaml"
+ANSWERS = pd.DataFrame(parse_yaml(WRITTEN.read_text(encoding="utf-8")))
 
 
 def detect(*texts: str | None) -> pd.DataFrame:
@@ -80,12 +79,8 @@ def test_no_text_is_not_measured_and_equal_ones_are_read_once(
 ) -> None:
     seen: list[list[str]] = []
     table_of = features.table
-    monkeypatch.setattr(
-        features, "table", lambda texts, **k: seen.append(texts) or table_of(texts, **k)
-    )
-    texts = pd.Series(
-        [None, "", "  \n", "I can't do that.", "I can't do that."], index=list("edcba")
-    )
+    monkeypatch.setattr(features, "table", lambda texts: seen.append(texts) or table_of(texts))
+    texts = pd.Series([None, "", "  \n", *["I can't do that."] * 2], index=list("edcba"))
     table = refusals.detect(texts)
     assert seen == [["I can't do that."]]
     assert table["refused"].tolist() == [pd.NA] * 3 + [True, True]
@@ -151,9 +146,8 @@ def test_kinds_are_full_from_a_half_and_partial_where_none_is_less_than_a_half(
 ) -> None:
     """Logits are set to those of the shares: 0.5 is full; .45 and .1 against .45 decline."""
     shares = np.array([[0.5, 0.0001, 0.4999], [0.4, 0.1, 0.5], [0.45, 0.1, 0.45]])
-    monkeypatch.setattr(
-        detector, "probabilities", lambda _: pd.DataFrame(shares, columns=refusals.KINDS)
-    )
+    table = pd.DataFrame(shares, columns=refusals.KINDS)
+    monkeypatch.setattr(detector, "probabilities", lambda _: table)
     assert detect("A one.", "A two.", "A three.")["kind"].tolist() == ["none", "full", "partial"]
 
 

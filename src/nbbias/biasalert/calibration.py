@@ -9,8 +9,6 @@ from nbbias import stats
 from nbbias.biasalert.detection import INFERENCE, Row, match_verdicts, tabulate
 from nbbias.biasalert.judges.registry import JUDGES
 
-NO_PROBABILITY = "the judge gives no probabilities"
-
 #: Bins of equal width, and labels drawn for the null distribution, of the calibration error.
 _BINS, _DRAWN = 10, 500
 
@@ -69,7 +67,10 @@ def estimates(
         key: Row = {"judge": case.judge, "instrument": case.instrument}
         key |= {"n": len(p), "n_lost": len(labelled) - len(p)}
         if not len(p):
-            missing = key | {"estimate": np.nan, "reason": other or NO_PROBABILITY}
+            missing = key | {
+                "estimate": np.nan,
+                "reason": other or "the judge gives no probabilities",
+            }
             rows += [missing | {"statistic": name} for name in ("brier", "calibration_error")]
             continue
         loss = stats.clustered_mean((p - biased) ** 2, units, confidence=level, bounds=(0, 1))

@@ -194,8 +194,7 @@ def guard_texts(
     """
     streams = [[text] if isinstance(text, str) else [] for text in texts["text"]]
     shown = {words for stream in streams for _, words in _with_context(stream) if words}
-    asked = pd.DataFrame({"text": sorted(shown)}, dtype="str")
-    asked.insert(0, "text_id", [f"s{at}" for at in range(len(asked))])
+    asked = pd.DataFrame({"text": sorted(shown)}).rename_axis("text_id").reset_index().astype("str")
     verdicts = judge(asked, retrieve(asked) if retrieve else None).set_index(asked["text"])
     guarded = [
         Guarded(stream, lambda sentence, _: verdicts.loc[sentence["text"]]) for stream in streams

@@ -35,10 +35,6 @@ SHARES = ("biased_share", "biased_share_labelled", "biased_share_two_phase")
 DISPUTED = f"{SHARES[2]}_disputed"
 
 
-#: How a text was drawn, where it was in rounds.
-_DRAWN = ("round", "probability")
-
-
 class HumanLabels(NamedTuple):
     """People's labels of some answers.
 
@@ -203,7 +199,8 @@ def join(
     require_one_row(judgements, answers["text_id"])
     table = table.merge(verdicts, on="text_id", validate="one_to_many")
     labels = pd.DataFrame(columns=["text_id", "biased"]) if people is None else people.labels
-    said = labels.set_index("text_id").filter(["biased", "low", "high", "raters", *_DRAWN])
+    said = labels.set_index("text_id")
+    said = said.filter(["biased", "low", "high", "raters", "round", "probability"])
     said = said.reindex(table["text_id"]).set_axis(table.index)
     return table.assign(label=flags(said.pop("biased")), **said.astype(float))
 
@@ -246,21 +243,15 @@ def _model_rows(
     random = people is not None and people.random
     first = subset["round"] == subset["round"].min() if "round" in subset else True
     unbiased = flagged[(label == 0) & first & flagged.notna()] if random else flagged[:0]
-    name: Row = {"statistic": SHARES[0], "null": unbiased.mean()}
-    yield name | _share(subset, flagged, confidence)
-    if random:
-        yield from _labelled_rows(subset, confidence)
-    else:
+    yield {"statistic": SHARES[0], "null": unbiased.mean()} | _share(subset, flagged, confidence)
+    if not random:
         reason = NO_SAMPLE if people is None else NOT_RANDOM
         missing = stats.Estimate(reason=reason, n=0, n_lost=len(subset))
         yield {"statistic": SHARES[2]} | missing.row()
-
-
-def _labelled_rows(subset: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    """Yield a model's levels from labels alone, and with a judge's verdicts on all answers."""
+        return
     of: Row = {"probability": subset.get("probability"), "in_rounds": "probability" in subset}
     of |= {"prompts": number_units(subset), "confidence": confidence}
-    judge = subset["score" if of["in_rounds"] else "flagged"]
+    judge = subset["score"] if of["in_rounds"] else flagged
     alone = stats.labelled_shares(judge * np.nan, subset[["label"]], **of)
     levels = [*alone, *stats.labelled_shares(judge, subset, **of)]
     for name, level in zip((*SHARES[1:], DISPUTED), levels, strict=False):

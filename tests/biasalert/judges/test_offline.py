@@ -67,9 +67,7 @@ def test_what_ships_is_what_the_sample_teaches() -> None:
     further = training_texts(simulated=True)[list(NOTHING)]
     texts = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
     fitted = classifier.fit_base_model(table, texts, settings)
-    asked = pd.DataFrame(
-        {"text": texts["text"].iloc[::90], "text_id": texts.index[::90].astype("str")}
-    )
+    asked = texts[["text"]].assign(text_id=texts.index.astype("str")).iloc[::90]
     chances = [
         classifier.judge(
             asked, fitted=classifier.fit(TrainingInput(table, settings, further, shared=shared))
@@ -117,9 +115,8 @@ def named() -> pd.DataFrame:
 
 
 def test_what_stands_beside_teaches_claims_and_the_labelled_texts_stay_known(bow: str) -> None:
-    asked = pd.DataFrame(
-        {"text_id": ["claim", "name"], "text": ["teachers are lazy early", "sikhs are wise early"]}
-    )
+    said = ["teachers are lazy early", "sikhs are wise early"]
+    asked = pd.DataFrame({"text_id": ["claim", "name"], "text": said})
     table = named()
     both = classifier.fit(taught(table, bow, BESIDE))
     assert classifier.judge(asked, fitted=both)["biased"].tolist() == [True, False]

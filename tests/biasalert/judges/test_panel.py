@@ -191,9 +191,8 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
 def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) -> None:
     said = ["a b c.", "d e.", "a b c.", "f."]
     path = tmp_path / "bold.csv"
-    pd.DataFrame(
-        {"domain": ["x", "x", "x", "y"], "prompt": ["a", "d", "a", "f"], "wikipedia": said}
-    ).to_csv(path, index=False)
+    bold = pd.DataFrame({"domain": list("xxxy"), "prompt": list("adaf"), "wikipedia": said})
+    bold.to_csv(path, index=False)
     found = corpus.read_answers(str(path), seed=SEED)
     assert list(found["text"]) == ["a b c.", "d e.", "f."]
     assert set(found["model"]) == {"Wikipedia"}

@@ -85,8 +85,7 @@ def write(
     ANSWER:
     """
     sentence = tables.replace_surrogates(sentence)
-    shown = references if "retrieval" in parts else ()
-    listed = [(_line(statement), bias_type) for statement, bias_type in shown]
+    listed = [(_line(statement), bias_type) for statement, bias_type in references]
     return _template(wording).render(
         sentence=sentence,
         references=listed if "retrieval" in parts else None,
