@@ -117,10 +117,8 @@ class Study:
     def scores(self) -> pd.DataFrame:
         return tone.pair_scores(self.read, self.scored)
 
-    def estimates(
-        self, *, draws: int = 50, seed: int = 0, confidence: float = 0.95
-    ) -> pd.DataFrame:
-        inference = stats.InferenceSettings(confidence, draws, seed)
+    def estimates(self, *, confidence: float = 0.95) -> pd.DataFrame:
+        inference = stats.InferenceSettings(confidence, 50, 0)
         found = tone.estimates(self.scores, self.read, self.scored, inference=inference)
         return found.estimates
 

@@ -112,12 +112,10 @@ def test_a_run_that_failed_prints_its_cell_and_where_its_notebook_is(
 def test_runs_that_were_interrupted_or_not_started_exit_with_130(
     runner: Runner, command: Command, tmp_path: Path
 ) -> None:
-    runner("interrupted", message="stopped by the user")
-    done = command("run", SAMPLE, "--out", tmp_path)
-    assert done.returncode == 130 and "interrupted llmbi/sample" in done.stderr
-    runner("not started")
-    done = command("run", SAMPLE, "--out", tmp_path)
-    assert done.returncode == 130 and "not started: llmbi/sample" in done.stderr
+    for status, told in (("interrupted", "interrupted "), ("not started", "not started: ")):
+        runner(status, message="stopped by the user")
+        done = command("run", SAMPLE, "--out", tmp_path)
+        assert done.returncode == 130 and f"{told}llmbi/sample" in done.stderr
 
 
 # --- mistakes ---------------------------------------------------------------------------------

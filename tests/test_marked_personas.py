@@ -52,8 +52,8 @@ def simulated(sizes: dict[str, int], *, seed: int = 0, shift: float = 0.0) -> pd
     return pd.DataFrame(rows, columns=["model", "template", "race", "text"])
 
 
-def estimated(table: pd.DataFrame, *, draws: int = 60, reference: str = "a") -> pd.DataFrame:
-    settings = InferenceSettings(n_permutations=draws)
+def estimated(table: pd.DataFrame, *, reference: str = "a") -> pd.DataFrame:
+    settings = InferenceSettings(n_permutations=60)
     return distances.estimate(table, {"race": reference}, inference=settings)
 
 

@@ -64,13 +64,9 @@ def test_nothing_is_asked_without_a_yes(
     for shown in ("calls 2", "output tokens 2,048", "FAKE_API_KEY", server.url):
         assert shown in printed
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
-    for answer, status, asked in ((False, 1, 0), (True, 0, 2)):
-
-        def confirm(_: str, *, abort: bool, err: bool, answer: bool = answer) -> None:
-            if not answer:
-                raise typer.Abort
-
-        monkeypatch.setattr(typer, "confirm", confirm)
+    prompt = f"{typer.confirm.__module__}.visible_prompt_func"
+    for answer, status, asked in (("n", 1, 0), ("y", 0, 2)):
+        monkeypatch.setattr(prompt, lambda _, answer=answer: answer)
         assert nbbias(*line)[0] == status
         assert sum(server.billed.values()) == asked
 

@@ -41,11 +41,6 @@ def refusal(path: Path) -> str:
 # --- what a file says -------------------------------------------------------------------------
 
 
-def test_the_study_is_read_from_its_key(tmp_path: Path) -> None:
-    path = write(tmp_path, "study: llmbi\nseed: 200\nweights: {Age: 2.0}\n")
-    assert registry.read(path) == ("llmbi", {"seed": 200, "weights": {"Age": 2.0}})
-
-
 @pytest.mark.parametrize("text", ["study: cog\n", "study: [llmbi]\n"])
 def test_an_unknown_study_in_a_file_is_refused(text: str, tmp_path: Path) -> None:
     assert "no study called" in refusal(write(tmp_path, text))

@@ -9,6 +9,7 @@ import threading
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +27,6 @@ def serving(folder: Path) -> Iterator[str]:
     """A web server for one folder."""
 
     class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: object) -> None:
-            super().__init__(*args, directory=str(folder))  # type: ignore[arg-type]
-
         def send_header(self, keyword: str, value: str) -> None:
             if keyword == "Content-Length" and CUT in self.path:
                 value = str(2 * int(value))
@@ -37,7 +35,8 @@ def serving(folder: Path) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
+    handler = partial(Handler, directory=folder)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as running:
         threading.Thread(target=running.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{running.server_port}"
         running.shutdown()

@@ -13,7 +13,6 @@ from matplotlib.figure import Figure
 
 from nbbias import tables
 from nbbias.reading import figures
-from nbbias.tables import files
 from tests import hostile
 
 TABLE = pd.DataFrame(
@@ -34,18 +33,12 @@ def drawn() -> Figure:
 def test_a_run_writes_where_it_is_told_to_and_a_notebook_to_the_lab_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert tables.folder("llmbi") == Path("runs/llmbi/lab")
     assert tables.folder("llmbi", "seed=200") == Path("runs/llmbi/lab-seed=200")
     (tmp_path / "notebooks").mkdir()
     monkeypatch.chdir(tmp_path / "notebooks")
     assert tables.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"
     monkeypatch.setenv("NBBIAS_OUT", "/somewhere/run")
     assert tables.folder("llmbi", "seed=200") == Path("/somewhere/run")
-
-
-def test_nothing_is_written_below_a_file(tmp_path: Path) -> None:
-    (tmp_path / "a").touch()
-    assert files.unwritable(tmp_path / "a" / "runs") == f"{tmp_path / 'a'} is not a folder"
 
 
 def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from nbbias import cogs, llmbi, tables
 from nbbias.biasalert import corpus
 from nbbias.running import texts
 from nbbias.tables import DataError, logs
-from tests.conftest import Command
 
 ASKED = ["Describe a nurse.", "Describe a doctor."]
 DOC = {"prompt": ASKED[0], "dimension": "Gender", "answer": "gold", "nested": {"a": 1}}
@@ -111,14 +110,10 @@ def inspected(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     return sorted(folder.glob("*.*"), key=lambda path: path.suffix)
 
 
-def test_a_log_of_inspect_is_read_in_both_its_forms(
-    inspected: list[Path], command: Command
-) -> None:
-    zipped, plain = map(read, inspected)
-    by = ["id", "sample"]
-    assert zipped.sort_values(by, ignore_index=True).equals(
-        plain.sort_values(by, ignore_index=True)
-    )
+def test_a_log_of_inspect_is_read_in_both_its_forms(inspected: list[Path]) -> None:
+    logs = (read(path).sort_values(["id", "sample"], ignore_index=True) for path in inspected)
+    zipped, plain = logs
+    assert zipped.equals(plain)
     assert set(zipped["model"]) == {"mockllm/model"} and set(zipped["dimension"]) == {"Gender"}
     assert zipped.groupby("id").size().to_dict() == dict.fromkeys(("p1", "p2", "p3", "p4"), 2)
     assert set(zipped["input"]) == {*ASKED, "Who?", "Fail."}
@@ -259,14 +254,11 @@ def test_whatever_stands_in_a_log_is_refused_in_words_or_missing(
 
     def replaced(content: Any) -> Any:
         for key in content if isinstance(content, dict) else range(len(content)):
-            other = copy.copy(content)
-            other[key] = value
-            yield other
-            if isinstance(content[key], dict | list):
-                for inner in replaced(content[key]):
-                    other = copy.copy(content)
-                    other[key] = inner
-                    yield other
+            further = replaced(content[key]) if isinstance(content[key], dict | list) else ()
+            for part in (value, *further):
+                other = copy.copy(content)
+                other[key] = part
+                yield other
 
     inspect = {"version": 2, "status": "success", "eval": {"model": "m"}, "samples": [{"id": 1}]}
     contents = [[LM_EVAL], [PROMPTFOO], DEEPEVAL, [EVERY], [TALK], inspect]

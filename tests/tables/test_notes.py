@@ -45,14 +45,6 @@ def test_how_a_file_is_written_is_found_out(encoding: str, separator: str, tmp_p
     assert sniff.detect_separator(path.read_bytes().decode(found)) == separator
 
 
-@pytest.mark.parametrize(
-    ("content", "name"),
-    [(b"text\nOne, two; three\n", "comma"), (b'id;text\n1;"a;b,c,d"\n2;"e\nf"\n', "semicolon")],
-)
-def test_what_parts_columns_parts_every_row_alike(content: bytes, name: str) -> None:
-    assert sniff.detect_separator(content.decode()) == name
-
-
 @pytest.mark.parametrize("content", [b"\0\1\2\3" * 9, b"\x81\x8d\x8f"])
 def test_what_holds_no_text_has_no_encoding(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(content)

@@ -148,7 +148,6 @@ def test_what_nobody_has_used_for_a_month_goes_and_other_files_stay(
 
 
 def test_a_checkpoint_that_changes_has_another_stamp(tmp_path: Path) -> None:
-    assert tables.stamp("textblob") == "textblob"
     (tmp_path / "weights").write_text("1")
     before = tables.stamp(str(tmp_path))
     (tmp_path / "weights").write_text("12")

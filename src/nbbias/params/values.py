@@ -6,7 +6,8 @@ import os
 import reprlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import pandas as pd
 from pydantic import BaseModel, ValidationError
@@ -195,7 +196,7 @@ def describe(model: type[BaseModel]) -> pd.DataFrame:
     rows = [
         {
             "name": name,
-            "type": _type(schema[name]),
+            "type": _type(fields[name].annotation),
             "default": "required" if fields[name].is_required() else fields[name].get_default(),
             "range": _range(schema[name]),
             "meaning": fields[name].description,
@@ -205,21 +206,14 @@ def describe(model: type[BaseModel]) -> pd.DataFrame:
     return pd.DataFrame(rows, dtype="object")  # whole numbers stay whole
 
 
-_PYTHON_TYPES = {
-    "string": "str",
-    "number": "float",
-    "integer": "int",
-    "boolean": "bool",
-    "object": "dict",
-    "array": "list",
-    "null": "None",
-}
-
-
-def _type(schema: Mapping[str, Any]) -> str:
-    if any_of := schema.get("anyOf") or schema.get("oneOf"):
-        return " | ".join(dict.fromkeys(" | ".join(map(_type, any_of)).split(" | ")))
-    return _PYTHON_TYPES[schema["type"]]
+def _type(annotation: Any) -> str:
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _type(arguments[0])
+    if origin in {Union, UnionType}:
+        return " | ".join(map(_type, arguments))
+    kind = type(arguments[0]) if origin is Literal else origin or annotation
+    return "None" if kind is NoneType else str(kind.__name__)
 
 
 def _range(schema: Mapping[str, Any]) -> str:

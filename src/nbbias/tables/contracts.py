@@ -488,15 +488,14 @@ def estimates_and_units(
     rows = list(rows)
     bare = [{name: value for name, value in row.items() if name != "values"} for row in rows]
     table = estimates(bare, study=study, **common)
-    values = {at: row.get("values") for at, row in enumerate(rows)}
-    parts = {at: part.dropna() for at, part in values.items() if part is not None}
+    values = enumerate(row.get("values") for row in rows)
+    parts = {at: part.dropna() for at, part in values if part is not None}
     # Of each value the keys of its row; then its unit, and what that is of.
     numbers = [at for at, part in parts.items() for _ in part]
     keys = table[list(UNIT_KEYS)].astype(object)
     units = keys.where(keys.notna(), "").astype("str").iloc[numbers].reset_index(drop=True)
     units["unit"] = pd.Categorical([_label(name) for v in parts.values() for name in v.index])
-    cluster_of = {name: (clusters or {}).get(name, name) for name in units["unit"].cat.categories}
-    units["cluster"] = units["unit"].map(cluster_of)
+    units["cluster"] = units["unit"].map(lambda name: (clusters or {}).get(name, name))
     for column, facet in zip(CLUSTERS, facets, strict=False):
         levels = [v.index.get_level_values(facet) for v in parts.values() if len(v)]
         units[column] = [str(level) for part in levels for level in part]

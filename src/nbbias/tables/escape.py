@@ -24,7 +24,6 @@ _TIED = re.compile(
     r"\b[Np\u03b1] (?:[=\u2264]|<(?= [.])|&lt;) (?=[.\d])|\d%? (?:CI|pp|(?:percentage )?points?)\b"
     r"(?: (?=[\u2212\d\[]))?|(?<=\d) excluded|[\d%] to (?=[\u2212\d])"
 )
-_MATHEMATICS = re.compile(r"[$\\]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 
 
@@ -78,7 +77,7 @@ def html(text: object) -> str:
     >>> html("<b> for $5")
     '&lt;b&gt; for <span>$</span>5'
     """
-    return _MATHEMATICS.sub(lambda match: f"<span>{match[0]}</span>", attribute(text))
+    return re.sub(r"[$\\]", r"<span>\g<0></span>", attribute(text))
 
 
 def attribute(text: object) -> str:
@@ -102,12 +101,8 @@ def markdown(text: object) -> str:
     >>> print(markdown("gpt_4 *"))
     gpt\_4 \*
     """
-    return _MARKDOWN.sub(_in_markdown, visible(" ".join(str(text).split())))
-
-
-def _in_markdown(match: re.Match[str]) -> str:
-    escaped = f"\\{match[0]}"
-    return f"<span>{escaped}</span>" if _MATHEMATICS.match(match[0]) else escaped
+    escaped = _MARKDOWN.sub(r"\\\1", visible(" ".join(str(text).split())))
+    return re.sub(r"\\[$\\]", r"<span>\g<0></span>", escaped)
 
 
 def without_markdown(markdown: str) -> str:
