@@ -27,13 +27,10 @@ from tests.fake_openai import FAULTS, FakeOpenAI
 from tests.rights import unprivileged
 
 
-def start(
-    path: Path, *, first: Callable[[], object] | None = None, **environment: str
-) -> subprocess.Popen[str]:
+def start(path: Path, *, first: Callable[[], object] | None = None) -> subprocess.Popen[str]:
     """Ask in a process of its own, in which something is done first."""
     return subprocess.Popen(
         [sys.executable, "-m", "nbbias", "generate", str(path)],
-        env={**os.environ, **environment},
         preexec_fn=first,
         text=True,
         stdout=subprocess.PIPE,

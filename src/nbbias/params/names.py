@@ -43,8 +43,7 @@ def name_differences(parameters: Parameters, than: Mapping[str, Any] | None = No
     >>> params.name_differences(llmbi.params.Llmbi(seed=3), {"seed": 3, "aggregation": "sum"})
     'aggregation=mean'
     """
-    fields = type(parameters).model_fields
-    defaults = {name: item.get_default(call_default_factory=True) for name, item in fields.items()}
+    defaults = type(parameters).model_construct().model_dump()
     values, other = _as_json(parameters.model_dump()), _as_json(defaults | dict(than or {}))
     differ = {name: value for name, value in values.items() if value != other[name]}
     parts = {name: _in_words(value) for name, value in differ.items()}

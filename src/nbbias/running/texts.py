@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import Column, DataError, columns, sniff
+from nbbias.tables import Column, DataError, columns, notes, sniff
 
 
 def read_texts(path: str) -> pd.DataFrame:
@@ -37,7 +37,7 @@ def read_texts(path: str) -> pd.DataFrame:
         lines = content.removesuffix("\n").split("\n") if content else []
         return _number([line.removesuffix("\r") for line in lines])
     file = Path(path.split("?")[0])
-    if " " in path and file.suffix.lower() not in sniff.SUFFIXES and not tables.is_file(file):
+    if " " in path and file.suffix.lower() not in notes.SUFFIXES and not tables.is_file(file):
         message = "no such file; classify a sentence by: echo 'It rains.' | nbbias detect -"
         raise DataError(path, message)
     form = {

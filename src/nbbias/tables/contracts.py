@@ -206,16 +206,14 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     for name in filter(table.__contains__, contract.columns):
         table[name], faults = _check_column(table[name], contract.columns[name])
         breaches += [f"column {name}: {fault}" for fault in faults]
-    faults = []
+    checks = () if breaches else contract.checks
+    rules = [(~rule.holds(table).astype(bool), rule.error) for rule in checks]
     if contract.unique and set(contract.unique) <= set(table):
         hint = "; number repeats in the column sample" if "sample" in contract.unique else ""
         verb = "occur" if len(contract.unique) > 1 else "occurs"
         error = f"the same {', '.join(contract.unique)} {verb} twice{hint}"
-        faults += _faults((table.duplicated(list(contract.unique)), error))
-    if not breaches and not faults:
-        rows = ((~rule.holds(table).astype(bool), rule.error) for rule in contract.checks)
-        faults += _faults(*rows)
-    breaches += [f"the table: {fault}" for fault in faults]
+        rules.append((table.duplicated(list(contract.unique)), error))
+    breaches += [f"the table: {fault}" for fault in _faults(*rules)]
     if breaches:
         raise ContractError(where or contract.name, breaches)
     return table

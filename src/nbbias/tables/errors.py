@@ -17,9 +17,6 @@ T = TypeVar("T")
 #: Characters of a breach; breaches, and columns, that a message names: a file may hold any text.
 _BREACH, _BREACHES, _COLUMNS = 400, 20, 20
 
-#: Files whose columns can be named behind their path.
-_READ = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
-
 
 class NbbiasError(Exception):
     """Base class of errors for users: what is wrong, where, and what to do.
@@ -208,7 +205,7 @@ def describe_missing(
     near = similar_columns(missing, names, expected=expected)
     hints = [f"{visible(match)} for {name}" for name in near for match in near[name]]
     hint = f" (did you mean {', '.join(hints)}?)" if hints else ""
-    if notes.split(where)[0].lower().endswith(_READ):
+    if notes.split(where)[0].lower().endswith(notes.SUFFIXES):
         noted = notes.add(where, {name: (*near[name], "COLUMN")[0] for name in missing})
         hint += f"; name {'it' if len(missing) == 1 else 'them'} as in {visible(quote(noted))}"
     return [f"needs the {noun} {', '.join(missing)}; it has {have}{hint}"]

@@ -12,7 +12,11 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-_NOTED = re.compile(r"(?is)(.*\.(?:csv|tsv|jsonl?|parquet|eval))\?(\w+=[^&]*(?:&\w+=[^&]*)*)")
+#: Endings of files that hold tables.
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".eval")
+
+_ENDINGS = "|".join(map(re.escape, SUFFIXES))
+_NOTED = re.compile(rf"(?is)(.*(?:{_ENDINGS}))\?(\w+=[^&]*(?:&\w+=[^&]*)*)")
 #: Characters with a meaning in notes and paths, and their escapes.
 _ESCAPES = {code: f"%{code:02X}" for code in (*b"%&=?#$~/\\", *range(32), 127)}
 

@@ -10,9 +10,6 @@ from nbbias.tables import notes
 from nbbias.tables.errors import DataError
 from nbbias.tables.paths import is_file, resolve
 
-#: Endings of files that hold tables.
-SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".eval")
-
 #: Bytes by which an encoding is detected.
 _HEAD = 1 << 26
 _MARKS = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
@@ -68,8 +65,8 @@ def find_file(path: str) -> Path:
         if os.path.lexists(file):
             raise DataError(bare, "is not a regular file (a folder, a pipe, or a link to nothing)")
         raise DataError(bare, f"no such file (looked for {file.absolute()})")
-    if file.suffix.lower() not in SUFFIXES:
-        raise DataError(bare, f"unknown format {file.suffix!r}; use {', '.join(SUFFIXES)}")
+    if file.suffix.lower() not in notes.SUFFIXES:
+        raise DataError(bare, f"unknown format {file.suffix!r}; use {', '.join(notes.SUFFIXES)}")
     return file
 
 
