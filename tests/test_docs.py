@@ -148,27 +148,23 @@ def test_every_column_of_a_table_in_capitals_is_explained() -> None:
 
 def test_what_papers_say_is_where_the_page_says() -> None:
     rows = papers.rows()
-    assert [
-        name for row in rows for name in row["where"].split() if not papers.is_there(name)
-    ] == []
+    lost = [n for row in rows for n in row["where"].split() if not papers.is_there(n)]
+    assert not lost
     assert {row["verdict"] for row in rows} <= set(papers.VERDICTS)
     derived = {row["reproduced"] for row in rows} - {"", "no", "not possible"}
     assert len(derived) >= 10 and all(map(papers.is_there, derived))
     assert not papers.is_there("tests/test_docs.py::test_nothing")
     faithful = sum(row["verdict"] == "faithful" for row in rows)
     tested = sum("/" in row["reproduced"] or row["reproduced"] == "yes" for row in rows)
-    numbers = re.findall(r"\d+", papers.summary())
-    assert numbers[:4] == [
-        str(n) for n in (faithful, 160, sum(map(int, numbers[4:])) + tested, tested)
-    ]
+    numbers = [*map(int, re.findall(r"\d+", papers.summary()))]
+    assert numbers[:4] == [faithful, 160, sum(numbers[4:]) + tested, tested]
     assert {row["kind"] for row in rows} == {*papers.KINDS, ""}
     assert all(bool(row["kind"]) == bool(row["reproduced"]) for row in rows)
     by_kind = [*map(int, re.findall(r"\d+", papers.kinds()))]
-    assert (sum(by_kind[::2]), sum(by_kind[1::2])) == (tested, int(numbers[2]))
-    reason = [
-        row["remark"] or "docs/" in row["where"] for row in rows if row["verdict"] != "faithful"
-    ]
-    assert len(rows) == 160 and all(reason)
+    assert (sum(by_kind[::2]), sum(by_kind[1::2])) == (tested, numbers[2])
+    unfaithful = [row for row in rows if row["verdict"] != "faithful"]
+    assert len(rows) == 160
+    assert all(row["remark"] or "docs/" in row["where"] for row in unfaithful)
     assert not papers.is_there("nbbias.news.nothing") and not papers.is_there("cogs.nothing")
 
 

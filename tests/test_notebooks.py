@@ -115,9 +115,8 @@ def test_what_is_left_out_is_told_with_the_parameter_that_does(
     assert opened.runs("part:answers", "sample")
     assert shown == []
     assert not opened.runs("part:answers", "part:pairs")
-    assert [one.data for one in shown] == [
-        "*Not part of this run: the parameter* `pairs_path` *leaves it out.*"
-    ]
+    (line,) = shown
+    assert line.data == "*Not part of this run: the parameter* `pairs_path` *leaves it out.*"
 
 
 def test_a_lead_without_claims_says_once_that_it_is_exploratory(

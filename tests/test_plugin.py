@@ -50,10 +50,8 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two packages: the example's, as pip installs it, and a tiny one."""
     folder = tmp_path_factory.mktemp("installed")
     pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
-    subprocess.run(
-        [sys.executable, *pip, "--target", folder, ROOT / "examples" / "marked_personas"],
-        check=True,
-    )
+    line = [sys.executable, *pip, "--target", folder, ROOT / "examples" / "marked_personas"]
+    subprocess.run(line, check=True)
     (folder / "tiny_judge.py").write_text(JUDGE)
     (folder / "tiny_instrument.py").write_text(INSTRUMENT)
     about = folder / "nbbias_tiny-0.1.0.dist-info"
@@ -73,16 +71,14 @@ def nbbias(target: Path, *given: str, cwd: Path, **more: str) -> subprocess.Comp
 def test_its_study_stands_beside_ours_and_runs(target: Path, tmp_path: Path) -> None:
     listed = nbbias(target, "list", cwd=tmp_path).stdout
     assert "Which groups are described in the words used for all?" in listed
-    params = target / "nbbias_marked_personas" / "params" / "marked_personas"
-    sample = params / "sample.yaml"
+    sample = target / "nbbias_marked_personas" / "params" / "marked_personas" / "sample.yaml"
     assert "params/marked_personas/sample.yaml" in listed
     done = nbbias(target, "run", str(sample), "--out", str(tmp_path / "runs"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     run = tmp_path / "runs" / "marked_personas" / "sample"
     assert (run / "index.html").is_file()
     assert json.loads((run / "finding.json").read_text())["figure"] == "distances"
-    kept = pd.read_parquet(run / "tables" / "estimates.parquet")
-    assert len(kept)
+    assert len(pd.read_parquet(run / "tables" / "estimates.parquet"))
     measured = nbbias(target, "measure", "marked_personas", cwd=tmp_path)
     assert measured.returncode == 0, measured.stderr
 

@@ -45,9 +45,8 @@ def ask_prompts(
     folder: Path, server: FakeOpenAI, *prompts: str, n: int = 0, again: bool = False, **block: Any
 ) -> tuple[Tally, pd.DataFrame]:
     """Ask some prompts; return the tally and the table of answers."""
-    plan = generation.plan_file(
-        write_params(folder, server.url, make_prompts(*prompts, n=n), **block)
-    )
+    path = write_params(folder, server.url, make_prompts(*prompts, n=n), **block)
+    plan = generation.plan_file(path)
     return plans.ask(plan, again=again), recorded.read_answers(plan)
 
 

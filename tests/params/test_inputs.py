@@ -22,9 +22,7 @@ def test_a_table_is_read_as_its_file_would_be() -> None:
 
 def test_a_file_stays_a_file_and_nothing_stays_the_default() -> None:
     file = data_path("sample/llmbi_answers.jsonl")
-    with params.validate_inputs(
-        Llmbi, {"seed": 200}, answers_path=file, neutral_path=None
-    ) as chosen:
+    with params.validate_inputs(Llmbi, {}, answers_path=file, neutral_path=None) as chosen:
         assert (chosen.answers_path, chosen.neutral_path) == (str(file), "sample")
 
 

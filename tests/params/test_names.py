@@ -83,8 +83,7 @@ def test_what_an_older_run_did_not_know_counts_only_if_it_is_not_the_default() -
     known = llmbi.params.Llmbi().model_dump()
     known.pop("aggregation")
     assert params.name_differences(llmbi.params.Llmbi(), known) == ""
-    assert (
-        params.name_differences(llmbi.params.Llmbi(aggregation="sum"), known) == "aggregation=sum"
-    )
+    changed = llmbi.params.Llmbi(aggregation="sum")
+    assert params.name_differences(changed, known) == "aggregation=sum"
     # Nor does one that is no more.
     assert params.name_differences(llmbi.params.Llmbi(), known | {"gone": 1}) == ""

@@ -16,14 +16,10 @@ from tests.conftest import ROOT
 DEFAULTS = Llmbi().model_dump()
 
 
-def breaches(values: dict[str, Any]) -> list[str]:
+def only_breach(**values: Any) -> str:
     with pytest.raises(ParameterError) as caught:
         registry.validate("llmbi", values)
-    return caught.value.breaches
-
-
-def only_breach(**values: Any) -> str:
-    (breach,) = breaches(values)
+    (breach,) = caught.value.breaches
     return breach
 
 

@@ -132,25 +132,17 @@ def test_a_file_under_a_folder_that_is_not_set_is_refused_with_the_variable(
         registry.validate("cogs", {"answers_path": "${NBBIAS_DATA}/a.parquet"})
 
 
-def large(path: Path) -> None:
-    path.write_text("seed: 1\n" + "# nothing\n" * 26_000)
-
-
-def device(path: Path) -> None:
-    path.symlink_to("/dev/zero")
-
-
 @pytest.mark.skipif(os.name == "nt", reason="has no pipes and devices among its files")
 @pytest.mark.parametrize(
     ("make", "problem"),
     [
-        (large, "holds more than 250,000 bytes"),
+        (lambda path: path.write_text("# nothing\n" * 26_000), "holds more than 250,000 bytes"),
         (os.mkfifo, "is not a file"),  # who opens it waits for ever
-        (device, "is not a file"),
+        (lambda path: path.symlink_to("/dev/zero"), "is not a file"),
     ],
 )
 def test_what_is_no_params_file_is_refused_at_once(
-    make: Callable[[Path], None], problem: str, tmp_path: Path
+    make: Callable[[Path], object], problem: str, tmp_path: Path
 ) -> None:
     make(path := tmp_path / "run.yaml")
     with pytest.raises(ParameterError, match=problem):

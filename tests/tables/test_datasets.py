@@ -123,9 +123,8 @@ def test_tables_are_made_of_what_publishers_have(published: tuple[Path, Path]) -
     assert set(read["cogs/marked_personas.parquet"]["race"]) == {"White", "Asian", "Black"}
     questions = read["biasalert/beavertails_questions.parquet"]
     assert questions["prompt"].tolist() == ["q0", "q1"]
-    assert (
-        read["news/fang2024_headlines.parquet"]["outlet"].tolist() == ["nyt"] * 2 + ["reuters"] * 2
-    )
+    headlines = read["news/fang2024_headlines.parquet"]
+    assert headlines["outlet"].tolist() == ["nyt"] * 2 + ["reuters"] * 2
     release = read["news/fang2024_generated.parquet"].astype(object)
     assert release.where(release.notna(), None).to_numpy().tolist() == [
         ["all", "1", "gpt2", "neutral", "She said so."],

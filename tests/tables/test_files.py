@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from nbbias import tables
 from nbbias.reading import figures
 from tests import hostile
+from tests.running.build import read_files
 
 TABLE = pd.DataFrame(
     {"name": ["a", 'b "q", c', None], "share": [0.1 + 0.2, np.nan, 1 / 3], "n": [1, 2, 3]}
@@ -78,10 +79,7 @@ def test_a_figure_is_saved_with_its_data_the_same_bytes_each_time(tmp_path: Path
         out, words = tmp_path / run, {"alt": hostile.BREAKOUT}
         shown += [tables.save_figure(figure, "f", data=TABLE, words=words, out=out).data]
         assert not plt.fignum_exists(figure.number)
-    one, two = (
-        {path.name: path.read_bytes() for path in (tmp_path / run / "figures").iterdir()}
-        for run in ("one", "two")
-    )
+    one, two = (read_files(tmp_path / run / "figures") for run in ("one", "two"))
     assert one == two and shown[0] == shown[1]
     assert sorted(one) == [f"f.{kind}" for kind in ("csv", "json", "pdf", "png", "svg")]
     assert one["f.png"].startswith(b"\x89PNG")
@@ -115,9 +113,8 @@ def test_a_text_that_a_spreadsheet_would_run_is_written_as_text(text: str, tmp_p
 
 @pytest.mark.parametrize("text", ["-", "a=b", "'=1", "he left;-)", "a; - b"])
 def test_other_texts_are_left_alone(text: str) -> None:
-    assert tables.csv(pd.DataFrame({"a": [text]})) == pd.DataFrame({"a": [text]}).to_csv(
-        index=False, lineterminator="\n"
-    )
+    table = pd.DataFrame({"a": [text]})
+    assert tables.csv(table) == table.to_csv(index=False, lineterminator="\n")
 
 
 def test_csv_writes_control_characters_out_and_parquet_keeps_them(tmp_path: Path) -> None:
