@@ -100,10 +100,12 @@ def power(table: pd.DataFrame) -> Drawn:
     rows = rows.sort_values(["test", "n", "size"], ignore_index=True)
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
-        for style, (n, line) in zip(_LINES, part.groupby("n"), strict=False):
-            ax.plot(line["size"], line["power"], style, color=figures.INK, ms=4, label=f"N = {n}")
+        furthest = part["size"].max()
+        for at, (style, (n, line)) in enumerate(zip(_LINES, part.groupby("n"), strict=False)):
+            size = line["size"] + 0.02 * (at - 1) * furthest
+            ax.plot(size, line["power"], style, color=figures.INK, ms=4, label=f"N = {n}")
         ax.axhline(100 * POWER, color=figures.MUTED, lw=1, ls=":", zorder=0)
-        ax.set(ylim=(-5, 105), xlim=(0, 1.1 * part["size"].max()), yticks=(0, 50, 100))
+        ax.set(ylim=(-5, 105), xlim=(0, 1.1 * furthest), yticks=(0, 50, 100))
 
     figure = figures.panels(rows, draw, by="test", height=1.5, share_x=False, columns=3)
     figure.supxlabel("simulated effect", size="medium")
