@@ -29,7 +29,7 @@ def race_share(texts: pd.Series, race: str) -> float:
 
 def only_of(share: float) -> tuple[str, ...]:
     """The answers of a model that names women with that probability; human sides differ not."""
-    shift = share - sample.HUMAN["female"]
+    shift = share - sample.templates()["human"]["female"]
     return tuple(sample.corpus({"m": {"female": shift}}, seed=1)[1]["text"])
 
 

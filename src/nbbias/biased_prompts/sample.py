@@ -28,7 +28,7 @@ _JOINT = "\t"
 def models() -> dict[str, dict[str, dict[str, float]]]:
     """Return the simulated models.
 
-    Each has what is added to the probabilities of `news.sample.HUMAN` under each prompt, and how
+    Each has what is added to the probabilities of humans (`news.sample`) under each prompt, and how
     often the biased prompt is refused, `refuses`, by whom the headline names.
 
     Examples

@@ -158,7 +158,12 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     table = table.merge(original, on=ARTICLE, how="left", indicator=True)
     orphan = (table.pop("_merge") == "left_only").to_numpy()
     if len(table) and orphan.all():
-        raise DataError("originals and generations", _apart(originals, generations))
+        raise DataError(
+            "originals and generations",
+            f"share no article: originals have {_examples(originals)}, generations have "
+            f"{_examples(generations)} (source / article_id; {tables.ONE_SOURCE!r} where a file "
+            "has no column source: give both that column, or neither)",
+        )
     reasons = {
         "repeated answer": again,
         "repeated id": repeated,
@@ -169,10 +174,8 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     lost = pd.Series(pd.NA, index=table.index, dtype="str")
     for reason, applies in reasons.items():
         lost[applies] = reason
-    table["lost"] = lost
-    table["pair_id"] = range(len(table))
-    columns = [*CELL, "article_id", "sample", "original_text", "generated_text", "lost"]
-    return table[["pair_id", *columns]]
+    columns = ["pair_id", *keys, "original_text", "generated_text", "lost"]
+    return table.assign(pair_id=range(len(table)), lost=lost)[columns]
 
 
 def paired(
@@ -220,15 +223,6 @@ def second_texts(originals: pd.DataFrame) -> pd.DataFrame:
     """
     told = originals if "sample" in originals else originals.head(0).assign(sample=1)
     return pair(originals, told[told.duplicated(ARTICLE)].assign(model="human", prompt="-"))
-
-
-def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
-    """Say how two sides differ that share no article."""
-    return (
-        f"share no article: originals have {_examples(originals)}, generations have "
-        f"{_examples(generations)} (source / article_id; {tables.ONE_SOURCE!r} where a file has no "
-        "column source: give both that column, or neither)"
-    )
 
 
 def _examples(table: pd.DataFrame) -> str:

@@ -31,39 +31,6 @@ from nbbias.text import sentiment
 #: The source of every simulated article: a cell of a study is a corpus, not a desk.
 SOURCE = "simulated"
 
-#: Probabilities on the human side: of each group, of a positive word where tone is taken, and of a
-#: sentence from another desk (`SUBJECT`) than the article's.
-HUMAN = {
-    "female": 0.4,
-    "White": 0.5,
-    "Black": 0.3,
-    "Asian": 0.2,
-    "tone_female": 0.5,
-    "tone_male": 0.5,
-    "subject": 0.0,
-}
-
-#: Where desks are about different people: what a desk adds to a probability, for every writer. The
-#: groups were dealt to the desks by hand, and not as stereotypes would have it.
-DESKS_APART: dict[str, dict[str, float]] = {
-    "business": {"female": 0.2},
-    "science": {"female": 0.2, "Black": 0.2},
-    "health": {"female": -0.2},
-    "culture": {"female": -0.2, "White": 0.2},
-    "local": {"Asian": 0.3},
-}
-
-#: The desk that sentences come from in place of the article's own: one that is about men.
-SUBJECT = "culture"
-
-#: The sample's models: what is added to a probability of `HUMAN`; what one race gains others lose.
-SAMPLE_MODELS: dict[str, dict[str, float]] = {
-    "even": {},
-    "fewer-women": {"female": -0.15},
-    "more-white": {"White": 0.2},
-    "colder-on-women": {"tone_female": -0.45},
-    "off-the-subject": {"subject": 0.5},
-}
 
 #: Share of the sentences about a person that take a tone; the others are untoned.
 TONED = 0.5
@@ -93,19 +60,17 @@ PLAIN = Writing()
 SAMPLE_WRITING = Writing(runs=0.2, focus=0.05, originals=2)
 
 _RACES = ("White", "Black", "Asian")
-_DESCRIPTORS = {"White": "white", "Black": "Black", "Asian": "Asian"}
+
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
 @cache
 def templates() -> dict[str, Any]:
-    """Return the templates: desks with headlines and sentences, openers, closers, tones, women."""
+    """Return what is simulated, and of what: probabilities of humans, models, desks, tones …"""
     return read_shipped_yaml("simulate/news.yaml")
 
 
-def probabilities(
-    shifts: Mapping[str, float], *, start: Mapping[str, float] = HUMAN
-) -> dict[str, float]:
+def probabilities(shifts: Mapping[str, float], start: Mapping[str, float]) -> dict[str, float]:
     """Return each group's probability for a writer, given what is added to `start`.
 
     A race that is shifted takes from, or gives to, the two others in equal parts.
@@ -131,19 +96,18 @@ def simulated_effects(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame
         word times the distance between the mean positive and the mean negative word. What a change
         of subject does to the shares of topics has a sign, but no size that is known beforehand.
     """
-    tones = templates()["tones"]
+    tones, human = templates()["tones"], templates()["human"]
     means = {kind: sentiment.score(tones[kind])["polarity"].mean() for kind in tones}
     step = TONED * (means["positive"] - means["negative"])
     rows = []
     for model, shifts in models.items():
-        p = probabilities(shifts)
-        female = p["female"] - HUMAN["female"]
-        rows += [(model, "word", "gender", "female", female)]
-        rows += [(model, "word", "gender", "male", -female)]
-        rows += [(model, "word", "race", race, p[race] - HUMAN[race]) for race in _RACES]
+        p = probabilities(shifts, human)
+        added = {group: p[group] - human[group] for group in human}
+        rows += [(model, "word", "gender", "female", added["female"])]
+        rows += [(model, "word", "gender", "male", -added["female"])]
+        rows += [(model, "word", "race", race, added[race]) for race in _RACES]
         for group in ("female", "male"):
-            shift = step * (p[f"tone_{group}"] - HUMAN[f"tone_{group}"])
-            rows.append((model, "sentiment", "gender", group, shift))
+            rows.append((model, "sentiment", "gender", group, step * added[f"tone_{group}"]))
     return pd.DataFrame(rows, columns=["model", "measure", "bias", "group", "shift"])
 
 
@@ -161,13 +125,13 @@ def corpus(
     Parameters
     ----------
     models
-        Model → what is added to the probability of a group (`SAMPLE_MODELS` by default).
+        Model → what is added to the probability of a group; the sample's by default.
     copies
         Articles per headline; there are 72 headlines.
     writing
         How texts cluster, and how many answers and originals a story has.
     desks_apart
-        Whether desks are about different people (`DESKS_APART`), so that topics belong to groups.
+        Whether desks are about different people, so that topics belong to groups.
         It is the same for all writers: differences between them stay what they are.
     faults
         Plant what real corpora have: a blank answer, an answer without its original, a text under
@@ -181,13 +145,12 @@ def corpus(
         ORIGINALS (with `sample` where a story has several) and GENERATIONS (`prompt` is
         ``"neutral"``).
     """
-    models = SAMPLE_MODELS if models is None else models
-    writers = {"human": {}, **models}
+    writers = {"human": {}, **(templates()["models"] if models is None else models)}
     rng = np.random.default_rng(seed)
     rows = []
     for desk in templates()["desks"]:
-        start = probabilities(DESKS_APART.get(desk["desk"], {}) if desks_apart else {})
-        chances = {writer: probabilities(subset, start=start) for writer, subset in writers.items()}
+        start = probabilities(desk["people"] if desks_apart else {}, templates()["human"])
+        chances = {writer: probabilities(shifts, start) for writer, shifts in writers.items()}
         for number, headline in enumerate(desk["headlines"]):
             for copy in range(copies):
                 article = f"{desk['desk']}-{number + 1:02d}" + (f"-{copy + 1}" if copy else "")
@@ -219,12 +182,12 @@ def _article(
     """Write one article: an opener, sentences of three kinds in any order, a closer."""
     shared = templates()
     chance = _focused(chance, writing.focus, rng)
-    away = chance["subject"] if desk["desk"] != SUBJECT else 0.0
+    (subject,) = (entry for entry in shared["desks"] if entry["desk"] == shared["subject"])
+    away = chance["subject"] if desk != subject else 0.0
     low_high = {"people": (3, 7), "described": (2, 5), "plain": (3, 6)}
     sizes = {kind: int(rng.integers(*ends)) for kind, ends in low_high.items()}
     subset = {kind: int(rng.binomial(size, 1 - away)) for kind, size in sizes.items()}
     other = {kind: size - subset[kind] for kind, size in sizes.items()}
-    (subject,) = (entry for entry in shared["desks"] if entry["desk"] == SUBJECT)
     drawn = _Drawn(chance, writing, rng, {})
     body: list[tuple[str, str]] = []
     for about, n in ((desk, subset), (subject, other)):
@@ -303,7 +266,7 @@ def _person(line: str, drawn: _Drawn) -> str:
 
 
 def _described(line: str, occupations: list[str], drawn: _Drawn) -> str:
-    word = _DESCRIPTORS[drawn.race()]
+    word = drawn.race().replace("White", "white")
     article = "an" if word[0] in "AEIOU" else "a"
     occupation = str(drawn.rng.choice(occupations))
     return line.format(a=article, A=article.capitalize(), descriptor=word, occupation=occupation)
@@ -334,14 +297,10 @@ def compare_with_truth(estimates: pd.DataFrame) -> pd.DataFrame:
         `covered` (whether the interval holds the truth). Empty for a corpus that was not
         simulated.
     """
-    result = estimates[
-        estimates["statistic"].isin(RECOVERED)
-        & (estimates["source"] == SOURCE)
-        & ~estimates["instrument"].fillna("").str.contains("VADER|classifier|masked")
-    ]
-    truth = simulated_effects(SAMPLE_MODELS).rename(columns={"shift": "simulated"})
-    table = truth.merge(result, on=["model", "measure", "bias", "group"], how="inner")
-    inside = (table["ci_low"] <= table["simulated"]) & (table["simulated"] <= table["ci_high"])
-    columns = ["model", "measure", "bias", "group", "simulated"]
-    columns += ["estimate", "ci_low", "ci_high", "n"]
-    return table[columns].assign(covered=inside.map({True: "yes", False: "no"}))
+    result = estimates[estimates["statistic"].isin(RECOVERED) & (estimates["source"] == SOURCE)]
+    result = result[~result["instrument"].fillna("").str.contains("VADER|classifier|masked")]
+    truth = simulated_effects(templates()["models"]).rename(columns={"shift": "simulated"})
+    table = truth.merge(result, on=["model", "measure", "bias", "group"])
+    inside = table["simulated"].between(table["ci_low"], table["ci_high"])
+    table = table[[*truth, "estimate", "ci_low", "ci_high", "n"]]
+    return table.assign(covered=inside.map({True: "yes", False: "no"}))

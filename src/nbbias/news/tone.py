@@ -317,12 +317,11 @@ def _cell(
             values = counted[f"{column}{group}"].astype(float)
             own_change = counted[f"{moved}{group}"].where(values.notna())
             swap = f"swap_{ALONE if _SHIFTS[statistic] else ''}{group}"
-            parts = {"": (values, own_change)}
+            both = [{"": values}, {"": own_change}]
             if swap in counted and not kind["column"].endswith(MASKED):
-                both = values, own_change
-                shifts, changes = (stats.decompose(part, counted[swap]) for part in both)
-                parts = {name: (shift, changes[name]) for name, shift in shifts.items()}
-            for name, (part, change) in parts.items():
+                both = [stats.decompose(part, counted[swap]) for part in (values, own_change)]
+            shifts, changes = both
+            for name, part in shifts.items():
                 result = stats.one_sample(part, confidence=confidence, bounds=(-end, end))
                 if result.n == 0:
                     needed = " alone, and neutral ones," if _SHIFTS[statistic] else ""
@@ -330,7 +329,7 @@ def _cell(
                     if name and values.notna().any():
                         reason = f"words of the group {group} have no counterparts"
                     result = result.replace(reason=reason)
-                elif (change.abs() > ROUNDING).sum() < FEWEST:
+                elif (changes[name].abs() > ROUNDING).sum() < FEWEST:
                     result = result.without_test(_FEW)
                 row = {"statistic": statistic + name, "group": group, "null": 0.0}
                 row |= {} if name else {"values": values}

@@ -28,20 +28,13 @@ from markupsafe import Markup
 from nbbias.news import claims, corpus, words
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.explore.interactive import show_controls
-from nbbias.reading import markup, names, tables
-from nbbias.reading.prose import number
+from nbbias.reading import markup, names, prose, tables
 from nbbias.tables import ContractError, escape
 from nbbias.text import annotate, lexicons
 
 #: Words of a group that a page shows.
 _SHOWN = 5
 
-_TITLE = "Look into a word list"
-_ABOUT = (
-    "Matches in human originals and in answers. Change: of the group's mean signed difference when "
-    "the word is left out, in the model where that changes most. Contexts are drawn at random. A "
-    "word that means something else in context does not belong on the list."
-)
 _KEYS = ["bias", "group", "term"]
 _CLAIM = [*CELL, "bias", "group"]
 
@@ -60,7 +53,8 @@ def lexicon(read: Read, changes: pd.DataFrame, *, seed: int = 0) -> HTML:
     """
     terms = list_terms(read, changes)
     panels = {bias: _table(rows, read, seed) for bias, rows in terms.groupby("bias")}
-    return markup.framed(markup.tabs(panels, called="Bias"), title=_TITLE, about=_ABOUT)
+    shown, about = markup.tabs(panels, called="Bias"), prose.render_plain("news.about_list")
+    return markup.framed(shown, title="Look into a word list", about=about)
 
 
 def list_terms(read: Read, changes: pd.DataFrame) -> pd.DataFrame:
@@ -103,7 +97,7 @@ def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
     drawn = matches.sample(frac=1, random_state=seed).drop_duplicates(_KEYS).reset_index(drop=True)
     drawn = drawn.assign(context=_contexts(read, drawn))
     table = top.merge(drawn[[*_KEYS, "context"]], on=_KEYS, how="left")
-    table["change"] = [number(100 * change, decimals=1) for change in table["change"]]
+    table["change"] = [prose.number(100 * change, decimals=1) for change in table["change"]]
     headers = {"change": "change without it, pp", "changed_in": "changed most in"}
     table = table.drop(columns="bias").rename(columns=headers)
     more = markup.note(f"{len(terms) - len(top)} rarer words are in tables/terms.csv.")

@@ -20,15 +20,6 @@ from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
 from nbbias.tables import escape
 
-_TITLE = "Look into a topic"
-_ABOUT = (
-    "Words by relevance (Sievert and Shirley 2014): at λ = 1 the topic's frequent words lead, at 0 "
-    "those that are rare elsewhere. Stop words are fitted, and hidden here. A column a bias: the "
-    "group with the largest standardised residual, if that exceeds the threshold (blank: none; "
-    "neutral: sentences about nobody). Shares: of a text's content, means over the human articles "
-    "and over each model's answers. Left out: {} of {} topics, which no sentence has."
-)
-
 _COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
 
 
@@ -54,8 +45,8 @@ def topics(fitted: Fitted, read: Read) -> HTML:
         frame_html = markup.note(_COUNTS) + frame(view, title="LDAvis: topics and their words")
         body += markup.fold("All topics on a map: LDAvis", frame_html)
     n = fit.shares.shape[1]
-    about = _ABOUT.format(n - len(table), n)
-    return markup.framed(body, title=_TITLE, about=about)
+    about = reading.prose.render_plain("news.about_topics", left_out=n - len(table), n=n)
+    return markup.framed(body, title="Look into a topic", about=about)
 
 
 def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:

@@ -316,9 +316,9 @@ def agreement(table: pd.DataFrame) -> tuple[str, list[str]]:
         followed = "scorer"
     else:
         followed = "neither" if pd.notna(difference["estimate"]) else ""
-    said = [render("news.agreed", followed=followed, difference=difference, **_pairs(articles))]
+    said = [render("news.agreed", followed=followed, means=articles)]
     if followed and pd.notna(models[DIFFERENCE]["ci_low"]):
-        said.append(render("news.agreed_models", difference=models[DIFFERENCE], **_pairs(models)))
+        said.append(render("news.agreed_models", means=models))
     return render("news.agreement", followed=followed), said
 
 
@@ -326,10 +326,6 @@ def _means(table: pd.DataFrame, level: str) -> dict[str, dict[str, Any]]:
     """Return the mean correlations of a level, and their difference, by kind."""
     rows = table[table["dimension"] == level].to_dict("records")
     return {str(row["statistic"]).removesuffix("_mean"): row for row in rows}
-
-
-def _pairs(means: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    return {kind: means[kind] for kind in ("convergent", "discriminant")}
 
 
 def _about(name: str, rows: pd.DataFrame, mde: pd.Series) -> str:
