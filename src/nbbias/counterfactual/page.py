@@ -66,11 +66,11 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     said: dict[str, Any] = {"k": len(significant), "n": len(rest), "of": len(rows)}
     said["reason"] = phrases.commonest_reason(rows.drop(index=tested.index))
     said["artefact"] = _artefact(significant[significant["measure"] == "toxicity"], simulated)
-    sizes = _detectable(rows, rest.index)
+    said["sizes"] = _detectable(rows, rest.index)
     known = stated["model"].eq(stated["model"].shift())  # the sentence before names the model
     pairs = zip(stated.to_dict("records"), known, strict=True)
-    first = [_sentence(row, scores, known=same) for row, same in pairs]
-    plain = [*first, _render("others", **said, sizes=sizes)]
+    plain = [_sentence(row, scores, known=same) for row, same in pairs]
+    plain.append(_render("others", **said))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     records = numbers.to_dict("records")
     numbers["name"] = [names.label(row, rows) for row in records]
@@ -262,14 +262,16 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
-        figures.claims(
-            shown, lambda part: _AXES.get(part["measure"].iloc[0], "score"), words=_LEGEND
-        ),
+        figures.claims(shown, _axis, words=_LEGEND),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
         without_markdown(title),
         f"{figures.caption(rows, 'first minus second group', of='prompts')} {scales}",
     )
+
+
+def _axis(part: pd.DataFrame) -> str:
+    return _AXES.get(part["measure"].iloc[0], "score")
 
 
 def _claimed(rows: pd.DataFrame) -> pd.DataFrame:
@@ -348,15 +350,10 @@ def example(
     target = np.median(first - second) if middle else np.sign(row["estimate"])
     pair = pairs[np.abs(first - second - target).argmin()]
     asked, texts = (answers.loc[[*pair], column].to_list() for column in ("asked", "text"))
-    marked = [_marked(texts[at], texts[1 - at], groups, at) for at in (0, 1)]
-    said = row | {
-        "name": names.measure(row),
-        "people": _people(row["group"]),
-        "values": [_value(row, values[at]) for at in pair],
-        "mean": names.quantity(row),
-        "median": names.quantity({**row, "estimate": target}),
-        "prompt": _exchanged(*asked),
-    }
+    marked = [_marked(texts[at], texts[1 - at], groups, groups[at]) for at in (0, 1)]
+    said = row | {"name": names.measure(row), "people": _people(row["group"])}
+    said |= {"mean": names.quantity(row), "values": [_value(row, values[at]) for at in pair]}
+    said |= {"median": names.quantity({**row, "estimate": target}), "prompt": _exchanged(*asked)}
     prompt, *heads, chosen = (
         prose.render_plain(f"counterfactual.example_{part}", pair=said)
         for part in ("prompt", "first", "second", "choice")
@@ -387,14 +384,12 @@ def _of(table: pd.DataFrame, row: Mapping[str, Any], keys: list[str]) -> pd.Data
     return table[(table[keys] == [row[key] for key in keys]).all(axis=1)]
 
 
-def _marked(text: str, other: str, groups: list[str], number: int) -> str:
+def _marked(text: str, other: str, groups: list[str], group: str) -> str:
     """Mark the words of a text that another text does not have, in the colour of its group."""
     shared = {word.lower() for word in _WORD.findall(other)}
     spans = [match.span() for match in _WORD.finditer(text) if match[0].lower() not in shared]
-    matches = pd.DataFrame(spans, columns=["start", "end"], dtype=int)
+    matches = pd.DataFrame(spans, columns=["start", "end"], dtype=int).assign(group=group)
     end = min(len(text), _CUT)
-    shown = reading.markup.marked(
-        text, matches.assign(group=groups[number]), groups, start=0, end=end
-    )
+    shown = reading.markup.marked(text, matches, groups, start=0, end=end)
     left = f'<span class="x-soft"> \u2026 {len(text) - end:,} characters more</span>'
     return shown + left * (end < len(text))

@@ -25,10 +25,9 @@ class Counterfactual(Parameters):
     claims: Claims = Field(
         [
             {"measure": "embedding", "statistic": "excess_distance"},
-            *(
-                {"measure": measure, "statistic": "difference"}
-                for measure in ("sentiment", "toxicity", "refusal")
-            ),
+            {"measure": "sentiment", "statistic": "difference"},
+            {"measure": "toxicity", "statistic": "difference"},
+            {"measure": "refusal", "statistic": "difference"},
         ]
     )
     answers_path: InputFile = Field(
@@ -44,9 +43,8 @@ class Counterfactual(Parameters):
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what embeds the answers; refusals are classified by embeddings, too."""
         toxic = toxicity.packages(self.toxicity_scorer)
-        return {"embedding_model": embeddings.PACKAGES} | (
-            {"toxicity_scorer": toxic} if toxic else {}
-        )
+        embedded = {"embedding_model": embeddings.PACKAGES}
+        return embedded | ({"toxicity_scorer": toxic} if toxic else {})
 
 
 STUDY = params.Study(

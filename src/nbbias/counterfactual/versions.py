@@ -94,11 +94,8 @@ def swap_prompts(
     biases = check_biases(biases, where="--swap")
     lexicon = lexicons.expand(lexicons.load_all(biases))
     texts = prompts.set_index("prompt_id")["prompt"]
-    parts = [
-        swaps.assign(bias=bias)
-        for bias, _, swaps in substitution.swap_texts(texts, lexicon)
-        if len(swaps)
-    ]
+    swapped = substitution.swap_texts(texts, lexicon)
+    parts = [swaps.assign(bias=bias) for bias, _, swaps in swapped if len(swaps)]
     if not parts:
         message = f"no prompt names a group of {', '.join(biases)} that can be exchanged"
         raise DataError(where, message)
@@ -185,7 +182,7 @@ def read_answers(path: str | Path) -> pd.DataFrame:
     table, where = tables.read_table(path, _FILE), str(path)
     if "sample" not in table:
         table["sample"] = table.groupby(["model", *VERSION], sort=False).cumcount() + 1
-    keys = ["model", "unit", "bias", "group", "asked", "sample"]
+    keys = ["model", *VERSION, "sample"]
     if missing := int(table[keys].isna().any(axis=1).sum()):
         raise DataError(where, f"{missing} rows lack one of {', '.join(keys)}")
     if twice := int(table.duplicated(keys).sum()):

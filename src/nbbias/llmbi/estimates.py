@@ -96,22 +96,22 @@ def estimates(
     """
     factor = formula.get("lambda_factor", 1.5)
     scores = scores.assign(most=scores["penalty"] + scores["weight"] + factor)
-    whole = _weigh(scores, aggregation)
-    whole = whole.assign(pool=scoring.neutral_pools(whole, reference, **formula))
-    with_prose = scores.assign(pool=scoring.neutral_pools(scores, reference, **formula))
-    rows = [*_index_rows(whole, "", confidence), *_dimensions(with_prose, confidence)]
+    whole, scores = (
+        table.assign(pool=scoring.neutral_pools(table, reference, **formula))
+        for table in (_weigh(scores, aggregation), scores)
+    )
+    rows = [*_index_rows(whole, "", confidence), *_dimensions(scores, confidence)]
     if swaps is not None:
         b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
         swap = whole["weight"] * swaps[f"swap_{b}"] + factor * swaps[f"swap_{s}"]
         for part, values in stats.decompose(whole["score"], swap).items():
             rows += _index_rows(whole.assign(score=values), part, confidence) if part else []
     of: Row = {"study": "llmbi", "measure": "llmbi", "instrument": scores["instrument"].iloc[0]}
-    result = tables.estimates_and_units(rows, confidence=confidence, **of)
-    table = result.estimates
+    table, units = tables.estimates_and_units(rows, confidence=confidence, **of)
     of_one_model = table["model"].where(table["statistic"] == "dimension_mean")
     tested = table["statistic"] != "anova"
     table = stats.adjust(table, family=["statistic", of_one_model], where=tested)
-    return result._replace(estimates=table)
+    return tables.Estimated(table, units)
 
 
 def _weigh(scores: pd.DataFrame, aggregation: str) -> pd.DataFrame:

@@ -65,9 +65,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     parts = [part for _, part in pd.concat([others, pairs]).groupby("statistic", sort=False)]
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
     mde = significance.minimum_detectable_effect(declared)
-    first, *others_ = dict.fromkeys(
-        _differences(part, mde, is_named=others.empty) for part in measured
-    )
+    said = (_differences(part, mde, is_named=others.empty) for part in measured)
+    first, *others_ = dict.fromkeys(said)
     rows = _by_second(results).query("changed").to_dict("records") if results else []
     each = [(row, Markup(phrases.signed(row))) for row in rows]
     what = prose.render("llmbi.what", classified=_is_classified(declared))
@@ -75,14 +74,10 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     rest = [prose.render("llmbi.rest", text=Markup(text)) for text in first[1:]]
     rest += [prose.render("llmbi.other_scorer", rows=each)] if each else []
     plain = (first[0], what, *map(" ".join, others_), " ".join(rest))
-    return Lead(
-        plain=tuple(filter(None, plain)),
-        technical=phrases.technical(list(map(significance.minus_prose, parts)), unit="prompts"),
-        figure="indices",
-        numbers=_numbers(pairs, others),
-        card=_card(declared, results.losses if results else pd.DataFrame()),
-        texts=texts,
-    )
+    technical = phrases.technical([*map(significance.minus_prose, parts)], unit="prompts")
+    card = _card(declared, results.losses if results else pd.DataFrame())
+    plain, numbers = tuple(filter(None, plain)), _numbers(pairs, others)
+    return Lead(plain, technical, "indices", numbers, card, texts)
 
 
 def _differences(rows: pd.DataFrame, mde: pd.Series, *, is_named: bool) -> tuple[str, ...]:
@@ -279,22 +274,16 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     words = {"band": f"{level} of prose"}
     figure = figures.claims(drawn, _axis(rows), draw=_draw_answers, words=words)
     figure.set_figheight(figure.get_figheight() + 0.15 * len(rows))
-    sides = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
-    said = [
-        {"model": model, "side": side, "k": counts.at[model, side], "n": counts.at[model, "all"]}
-        for model, side in zip(beyond["model"], sides, strict=True)
-    ]
+    sides = np.where(beyond["estimate"] > beyond["null"], "higher", "lower")
+    said = beyond.assign(side=sides).join(counts, on="model").to_dict("records")
+    what = f"differences from {_PROSE} (grey: {level} of its passages)"
     return Drawn(
         figure,
         drawn,
         "Difference of each model's LLM Bias Index from reference prose with its interval, and of "
         "each answer.",
         prose.render_plain("llmbi.indices", rows=said, compared=len(compared) > 0, level=level),
-        figures.caption(
-            rows.assign(**_NO_RANGE),
-            f"differences from {_PROSE} (grey: {level} of its passages)",
-            of="prompts",
-        ),
+        figures.caption(rows.assign(**_NO_RANGE), what, of="prompts"),
     )
 
 
@@ -327,9 +316,8 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     'Dimensions differed significantly in one of two tests (VADER: plain-register)'
     """
     rows = estimates[estimates["statistic"] == "dimension_mean"].assign(**_NO_RANGE)
-    crosses = units.assign(estimate=units["value"], side="printed").merge(
-        rows[["model", "dimension", "statistic", "instrument", "null"]]
-    )
+    keys = ["model", "dimension", "statistic", "instrument", "null"]
+    crosses = units.assign(estimate=units["value"], side="printed").merge(rows[keys])
     drawn = significance.minus_null(pd.concat([rows.assign(side="ours"), crosses]))
     scorer = drawn["instrument"].replace(_VERSION, "", regex=True)
     drawn = drawn.assign(panel=drawn["model"] + ", " + scorer, cell=drawn["dimension"])

@@ -86,26 +86,23 @@ def read_answers(path: str | Path) -> pd.DataFrame:
     where = "the shipped sample" if path == "sample" else str(path)
     table = read_table(data_path(_SHIPPED) if path == "sample" else path, _FILE)
     if "dimension" not in table:
-        table = table.assign(dimension=_dimensions_of(table["prompt"], where=where))
-    if "sample" not in table:
-        table = table.assign(sample=1)
+        table["dimension"] = _dimensions_of(table["prompt"], where=where)
+    table = table if "sample" in table else table.assign(sample=1)
     answers = tables.check(table, tables.ANSWERS, where=where)
     return answers[list(tables.ANSWERS.columns)].reset_index(drop=True)
 
 
 def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
-    dimensions = prompts().set_index("prompt")["dimension"]
-    unknown = sorted(set(asked.dropna()) - set(dimensions.index))
+    known = prompts().set_index("prompt")["dimension"]
+    unknown = sorted(set(asked.dropna()) - set(known.index))
     if unknown:
-        examples = "; ".join(
-            f"{prompt!r}: {tables.closest_match(prompt, dimensions.index, listed=0)}"
-            for prompt in unknown[:3]
+        nearest = [f"{a!r}: {tables.closest_match(a, known.index, listed=0)}" for a in unknown[:3]]
+        raise DataError(
+            where,
+            f"{len(unknown)} of the prompts are not among the paper's 18. Add a column dimension "
+            f"(such as Gender) to ask your own, or correct {'; '.join(nearest)}",
         )
-        message = (
-            f"{len(unknown)} of the prompts are not among the paper's 18. Add a column dimension"
-        )
-        raise DataError(where, f"{message} (such as Gender) to ask your own, or correct {examples}")
-    return asked.map(dimensions)
+    return asked.map(known)
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -159,9 +156,8 @@ def name_instrument(bias_scorer: str, sentiment_scorer: str) -> str:
     'bias classifier'
     """
     second = sentiment.instrument(sentiment_scorer)
-    first = f"bias classifier (scikit-learn {version('scikit-learn')})"
-    if bias_scorer != CLASSIFIER:
-        first = sentiment.instrument(bias_scorer)
+    classifier = f"bias classifier (scikit-learn {version('scikit-learn')})"
+    first = classifier if bias_scorer == CLASSIFIER else sentiment.instrument(bias_scorer)
     return second if first == second else f"{first} (B) and {second} (S)"
 
 
@@ -180,8 +176,8 @@ def count_losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
     """
     scored, blank = measured[f"polarity_{scorer}"].notna(), measured["n"].eq(0)
     counts = pd.DataFrame({"read": True, "blank": blank, "unreadable": ~scored & ~blank})
-    counts["scored"] = scored
-    counts["unknown"] = scored & measured[f"n_assessed_{scorer}"].eq(0)
+    unknown = scored & measured[f"n_assessed_{scorer}"].eq(0)
+    counts = counts.assign(scored=scored, unknown=unknown)
     return counts.astype(int).groupby(measured["model"], sort=False).sum().reset_index()
 
 
@@ -308,13 +304,10 @@ def check_weights(weights: Mapping[str, float], dimensions: pd.Series) -> None:
     nbbias.tables.errors.DataError: weights: no dimension called gender; did you mean Gender?
     """
     names = dimensions.dropna().unique()
-    breaches = [
-        f"no dimension called {name}; {tables.closest_match(name, names)}"
-        for name in weights
-        if name not in names
-    ]
-    if breaches:
-        raise DataError("weights", breaches)
+    unknown = [name for name in weights if name not in names]
+    said = [f"no dimension called {a}; {tables.closest_match(a, names)}" for a in unknown]
+    if said:
+        raise DataError("weights", said)
 
 
 # --- reference prose ------------------------------------------------------------------------------
@@ -544,7 +537,6 @@ def compare_with_prose(
     ends = np.clip(estimate + np.sign(q) * half, minimum, maximum)
     if not np.isfinite(value):
         value, spread = np.nan, np.full(2, np.nan)
-    names = ("ci_low", "ci_high", "null_low", "null_high")
-    result = dict(zip(names, map(float, (*ends, *spread)), strict=True))
-    result |= {"null": prose.mean, "statistic_value": float(value), "df": df}
-    return result | {"p_value": float(2 * t.sf(abs(value), df))}
+    names = ("ci_low", "ci_high", "null_low", "null_high", "statistic_value", "p_value")
+    numbers = (*ends, *spread, value, 2 * t.sf(abs(value), df))
+    return dict(zip(names, map(float, numbers), strict=True)) | {"null": prose.mean, "df": df}

@@ -18,6 +18,9 @@ SAMPLE_SEED = 2024
 #: More prompts than these, with fewer than three answers each, are hardly conditions.
 _PROMPTS = 5
 
+#: What errors of both files together name.
+_SIDES = "originals and generations"
+
 #: What identifies an article, and what identifies a cell of the study.
 ARTICLE = ["source", "article_id"]
 CELL = ["source", "model", "prompt"]
@@ -159,7 +162,7 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     orphan = (table.pop("_merge") == "left_only").to_numpy()
     if len(table) and orphan.all():
         raise DataError(
-            "originals and generations",
+            _SIDES,
             f"share no article: originals have {_examples(originals)}, generations have "
             f"{_examples(generations)} (source / article_id; {tables.ONE_SOURCE!r} where a file "
             "has no column source: give both that column, or neither)",
@@ -261,11 +264,9 @@ def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.D
     assert originals is not None and generations is not None
     unnamed = [_in_order(originals), generations["article_id"].str.startswith("row ").all()]
     if all(unnamed) and (generations.groupby(CELL[1:]).size() != len(originals)).any():
-        message = f"paired in order, and {len(originals)} originals need as many texts of a model"
-        raise DataError(
-            "originals and generations",
-            f"without article_id rows are {message}; give both files that column",
-        )
+        needed = f"{len(originals)} originals need as many texts of a model"
+        message = f"without article_id rows are paired in order, and {needed}"
+        raise DataError(_SIDES, f"{message}; give both files that column")
     if unnamed[0] != unnamed[1]:  # named with what is there instead
         path = originals_path if unnamed[0] else generations_path
         tables.require_columns(read_table(path, {}, rest=True), ["article_id"], where=path)

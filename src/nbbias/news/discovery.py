@@ -118,19 +118,18 @@ def estimate(
         vectors = embeddings.embed(said, model=model, device=device)
         groups = lexicons.groups(read.lexicon, str(bias))
         groups = groups if len(groups) > 2 else groups[:1]  # the second is its mirror image
-        for values, cell in pairs.groupby(CELL, sort=False):
+        for keys, cell in claims.cells(pairs, None):
             chosen = choose_words(*words, sentences, cell, groups)
             chosen += [_direction(vectors, sentences, cell, group) for group in groups]
             for one in chosen:
-                key = dict(zip(CELL, values, strict=True)) | {"bias": bias, "group": one.group}
+                key = keys | {"measure": "discovery", "bias": bias, "group": one.group}
                 key |= {"statistic": FAMILIES[one.name == DIRECTION], "dimension": one.name}
-                key["measure"] = "discovery"
                 row = confirm(one.second, confidence=confidence)
                 rows.append(key | row | {"instrument": instruments[one.name == DIRECTION]})
                 shown += [key | of for of in _quoted(one, sentences, cell, sign=row["estimate"])]
     result = claims.tested(rows, FAMILIES, confidence=confidence)
-    keys = [*CELL, "bias", "group", "statistic", "dimension", "side", *SENTENCE]
-    return result, pd.DataFrame(shown, columns=keys)
+    columns = [*CELL, "bias", "group", "statistic", "dimension", "side", *SENTENCE]
+    return result, pd.DataFrame(shown, columns=columns)
 
 
 # --- words and directions ---------------------------------------------------------------------

@@ -203,10 +203,8 @@ def choose(articles: Sequence[Article]) -> str | None:
     'two human texts on one story'
     """
     enough = max(2, min(ENOUGH, len(articles)))
-    for kind in KINDS:
-        if sum(bool(_roles(article, kind)) for article in articles) >= enough:
-            return kind
-    return None
+    have = {kind: sum(bool(_roles(article, kind)) for article in articles) for kind in KINDS}
+    return next((kind for kind, n in have.items() if n >= enough), None)
 
 
 def compare(articles: Sequence[Article], kind: str, compare: Compare) -> np.ndarray:
@@ -228,11 +226,9 @@ def compare(articles: Sequence[Article], kind: str, compare: Compare) -> np.ndar
         sides weigh the same.
     """
     excess = []
-    for article in articles:
-        sides = _roles(article, kind)
-        if sides:
-            swapped = [[(base, other, second) for base, second, other in roles] for roles in sides]
-            excess.append(_mean(swapped, compare) - _mean(sides, compare))
+    for sides in filter(None, (_roles(article, kind) for article in articles)):
+        swapped = [[(base, other, second) for base, second, other in roles] for roles in sides]
+        excess.append(_mean(swapped, compare) - _mean(sides, compare))
     return np.array(excess)
 
 

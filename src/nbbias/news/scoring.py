@@ -20,6 +20,9 @@ from nbbias.text import sentiment, substitution, toxicity
 #: Ends the name of the column in which descriptors were taken out before scoring.
 MASKED = "_masked"
 
+#: What scoring reads of a match.
+_MATCH = [*SENTENCE, "start", "end", "bias", "group", "term", "kind"]
+
 #: Sentences that are held as Python's strings at a time.
 _BLOCK = 200_000
 
@@ -84,9 +87,7 @@ def score(
         Whether the sentences that name a group are scored with each other group in its place, too.
     """
     by = Scorers(list(dict.fromkeys(scorers)), toxicity.choose(toxicity_scorer), device)
-    descriptors = read.matches.loc[
-        read.matches["kind"] == "descriptor", [*SENTENCE, "start", "end", "group", "term", "kind"]
-    ]
+    descriptors = read.matches.loc[read.matches["kind"] == "descriptor", _MATCH]
     table = _score(distinct_sentences(read), read.sentences, descriptors, by, _versions(by))
     swaps = swap_effects(read, by) if swapped else None
     return Scored(table, _measures(table, by), swaps)
@@ -178,10 +179,9 @@ def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     about = read.sentences[read.sentences["group"] != NEUTRAL]
     words = distinct_sentences(read._replace(sentences=about))
     about = about[[*SENTENCE, "start", "bias", "group"]].astype({"bias": str, "group": str})
-    columns = [*SENTENCE, "start", "end", "bias", "group", "term", "kind"]
     kinds = dict.fromkeys(("bias", "group", "term", "kind"), object)
     matches = read.matches.merge(about[[*SENTENCE, "bias"]], on=[*SENTENCE, "bias"])
-    matches = matches[columns].astype(kinds)
+    matches = matches[_MATCH].astype(kinds)
     return _swap_effects(words, about, matches, read.lexicon, by, _versions(by))
 
 

@@ -14,6 +14,7 @@ What the distance of two texts is without a difference between writers, `news.re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.news import claims, replicates
 from nbbias.news.claims import Level, Row
-from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read
+from nbbias.news.corpus import ARTICLE, CELL, NEUTRAL, SENTENCE, SIDES, Read
 from nbbias.news.scoring import MASKED, Scored
 from nbbias.stats.agreement import MEASURE
 from nbbias.stats.intervals import ROUNDING
@@ -400,20 +401,17 @@ def agreement(scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float
     scorers = scorers[~scorers["column"].str.endswith(MASKED)]
     used = scorers["column"].ne(_DERIVED) | (len(scorers) == 1)
     wide = _alone_by_measure(scores[scores["instrument"].isin(scorers.loc[used, "instrument"])])
-    index = wide.index.to_frame(index=False)
-    cells = index.groupby(list(CELL)).ngroup()
-    means = wide.groupby(level=list(CELL)).mean()
-    means = means.where(wide.groupby(level=list(CELL)).count() >= FEWEST)
-    articles = index.groupby(["source", "article_id"]).ngroup()
-    by_article = {"clusters": articles, "strata": cells}
+    by_cell = wide.groupby(level=CELL)
+    means = by_cell.mean().where(by_cell.count() >= FEWEST)
+    articles = wide.groupby(level=ARTICLE).ngroup()
     models = means.index.get_level_values("model").to_numpy()
-    by_model = {"clusters": models, "fewest": _FEWEST_MODELS}
-    levels = zip(CORRELATED, (wide, means.rank()), (by_article, by_model), strict=True)
+    correlate = partial(stats.multitrait_multimethod, confidence=confidence)
     parts = [
-        stats.multitrait_multimethod(of, confidence=confidence, **how).assign(dimension=level)
-        for level, of, how in levels
+        correlate(wide, clusters=articles, strata=by_cell.ngroup()),
+        correlate(means.rank(), clusters=models, fewest=_FEWEST_MODELS),
     ]
-    rows = pd.concat(parts, ignore_index=True)
+    rows = pd.concat(parts, keys=CORRELATED, names=["dimension"]).reset_index(level=0)
+    rows = rows.reset_index(drop=True)
     keys = wide.columns.to_frame(index=False).rename(columns=_KEYS)[[*_KEYS.values()]]
     first, second = (keys.reindex(rows.pop(end)).set_axis(rows.index) for end in _ENDS)
     first["instrument"] = first["instrument"].fillna(", ".join(keys["instrument"].unique()))

@@ -9,6 +9,7 @@ pairs, pooled over the fits.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -78,10 +79,8 @@ def _of_texts(fitted: Fitted, read: Read) -> Fitted:
     """Return the fits with the topics of other texts than they were made from."""
     tokens, vocabulary = text.annotate.lemmatize(read.texts), fitted.fits[0].model.vocabulary
     bags = text.topics.count_words(tokens, read.texts.index, vocabulary=vocabulary)
-    truncated = fitted.how.truncated
-    inferred = [text.topics.infer_shares(f.model, bags, truncated=truncated) for f in fitted.fits]
-    both = zip(fitted.fits, inferred, strict=True)
-    return fitted._replace(fits=[fit._replace(shares=shares) for fit, shares in both])
+    infer = partial(text.topics.infer_shares, bags=bags, truncated=fitted.how.truncated)
+    return fitted._replace(fits=[fit._replace(shares=infer(fit.model)) for fit in fitted.fits])
 
 
 # --- texts and pairs --------------------------------------------------------------------------

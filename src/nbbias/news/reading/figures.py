@@ -13,17 +13,10 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias.news import sentences
-from nbbias.reading import Drawn, figures, forest, names, significance
+from nbbias.reading import Drawn, figures, forest, names, prose, significance
 from nbbias.reading.claims import CLAIM
 from nbbias.reading.lead import order_of_models
 from nbbias.tables import escape
-
-#: By measure: what the dots are.
-_WORDS = {
-    "word": "shares of group words",
-    "document": "shares of topics",
-    "sentiment": "tone relative to neutral sentences",
-}
 
 
 def finding(declared: pd.DataFrame, *, truth: pd.DataFrame | None = None) -> Drawn:
@@ -48,7 +41,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     measure
         ``"word"``, ``"document"`` or ``"sentiment"``.
     """
-    what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
+    rows = sentences.leading_rows(estimates, measure)
     found, more = significance.significant(rows)["model"], ""
     if few := measure == "document" and len(found) > 0:  # others are hardly different from 0
         rows, more = rows[rows["model"].isin(found)], " Drawn: models that differ significantly."
@@ -67,7 +60,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     shown = _panels(rows)
     if few:  # a panel a model
         shown = shown.assign(cell=shown["panel"], panel=shown["cell"])
-    differences = f"differences in {what}, generated minus human articles"
+    differences = prose.render_plain("news.compared", measure=measure)
     return Drawn(
         figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group", words=words),
         shown,

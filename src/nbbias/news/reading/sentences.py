@@ -109,11 +109,7 @@ def leading(declared: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of which `lead` speaks: the declared ones, or those of the first measure."""
     if reading.claims.CLAIM in declared:
         return declared
-    for measure in LEADS:
-        rows = leading_rows(declared, measure)
-        if len(rows):
-            return rows
-    return declared.iloc[:0]
+    return next(filter(len, (leading_rows(declared, of) for of in LEADS)), declared.iloc[:0])
 
 
 def leading_parts(declared: pd.DataFrame) -> list[pd.DataFrame]:

@@ -177,9 +177,8 @@ def published(table: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
     """
     keys = ["measure", "bias", "group", "statistic"]
     ours, paper = claims.first_instrument(table), _of_paper(table)
-    ours = ours[
-        ours["group"].isna() | (ours["bias"] == "race") | (ours["group"] == ours["bias"].map(focus))
-    ]
+    printed = ours["group"].isna() | (ours["bias"] == "race")
+    ours = ours[printed | (ours["group"] == ours["bias"].map(focus))]
     both = [rows.assign(group=rows["group"].fillna("")) for rows in (ours, paper)]
     ends = [rows.groupby(keys, sort=False)["estimate"].agg(["min", "max"]) for rows in both]
     merged = pd.merge(*ends, on=keys, suffixes=(" ours", " published")).reset_index()
@@ -232,12 +231,10 @@ def model_facts(path: str = SAMPLE) -> pd.DataFrame:
         added = read_table(path, _FACTS | {"rlhf": Column("text")})
         table = pd.concat([table[~table["model"].isin(added["model"])], added], ignore_index=True)
     written = table["parameters"].str.strip().replace(_UNITS, regex=True)
-    size = pd.to_numeric(written, errors="coerce")
-    breaches = [
-        f"{name}: parameters is not a number above 0"
-        for name in table["model"][~size.between(1, 1e18)]
-    ]
-    breaches += [f"{name} occurs twice" for name in table.loc[table["model"].duplicated(), "model"]]
+    size, models = pd.to_numeric(written, errors="coerce"), table["model"]
+    unsized = models[~size.between(1, 1e18)]
+    breaches = [f"{name}: parameters is not a number above 0" for name in unsized]
+    breaches += [f"{name} occurs twice" for name in models[models.duplicated()]]
     if breaches:
         raise ContractError(path, breaches)
     return table.assign(size=size, rlhf=table.get("rlhf", pd.Series()).fillna("undisclosed"))
