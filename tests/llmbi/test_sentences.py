@@ -1,5 +1,6 @@
 """What is said of LLMBI's estimates: numbers come from the row, and names stay text."""
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -65,13 +66,9 @@ def test_headings(golden: Golden) -> None:
     first = rows_of(PLAIN, WARM, APART | anova, APART | mean)
     tables_of = [first.assign(p_value=p) for p in (0.01, 0.7, np.nan)]
     by_second = [table.assign(instrument="VADER 3.3.2") for table in tables_of]
-    says = {
-        "dimensions": [line for table in tables_of for line in page.dimensions(table)],
-        "by two scorers": [
-            line for table in by_second for line in page.dimensions(tables_of[1], table)
-        ],
-    }
-    golden("llmbi_headings", says)
+    one = map(page.dimensions, tables_of)
+    both = (page.dimensions(tables_of[1], table) for table in by_second)
+    golden("llmbi_headings", {"dimensions": chain(*one), "by two scorers": chain(*both)})
 
 
 def test_a_second_scorer_that_decides_otherwise_is_said() -> None:
@@ -124,11 +121,8 @@ def test_two_scorers_agree_by_a_rank_correlation(golden: Golden) -> None:
     scores = scores.assign(polarity_second=-first[order])
     other = scores.assign(model="<b>", polarity_second=first[[4, 0, 6, 2, 7, 1, 5, 3]])
     vader, gone = {"instrument": "VADER 3.3.2"}, pd.DataFrame()
-    seconds = [
-        [WARM, PLAIN],
-        [WARM | {"estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4}, PLAIN | {"p_adjusted": 0.01}],
-        [WARM],
-    ]
+    lower = WARM | {"estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4}
+    seconds = [[WARM, PLAIN], [lower, PLAIN | {"p_adjusted": 0.01}], [WARM]]
     seconds += [[WARM | {"p_adjusted": np.nan}]]
     tables_of = [pd.concat([scores, other]), scores, other, scores[:3]]
     says = []

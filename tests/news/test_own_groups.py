@@ -48,9 +48,8 @@ def test_every_list_of_groups_is_told_of_in_the_first_sentence(bias: str, tmp_pa
     plt.close(drawn.figure)
     answers = generations.assign(source="all", prompt="neutral", sample=1)
     both = news.pair(originals.assign(source="all"), answers)
-    lead = news.sentences.lead(
-        declared, estimates=found.estimates, pairs=both, texts=Texts("own", "a.csv")
-    )
+    of = {"estimates": found.estimates, "pairs": both, "texts": Texts("own", "a.csv")}
+    lead = news.sentences.lead(declared, **of)
     assert declared["bias"].eq(bias).all() and declared["estimate"].notna().any()
     told = lead.plain[0]
     assert "Nothing" not in told and "gender" not in told.replace(bias, "")

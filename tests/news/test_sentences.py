@@ -21,12 +21,9 @@ def plain(sentence: str) -> str:
     return re.sub(r"\\(.)", r"\1", sentence)
 
 
-def at(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
-    return table.assign(confidence=confidence)
-
-
 def differences(table: pd.DataFrame, confidence: float = 0.95) -> list[str]:
-    return [plain(one) for one in sentences.differences(at(table, confidence), "word")]
+    table = table.assign(confidence=confidence)
+    return [plain(one) for one in sentences.differences(table, "word")]
 
 
 def distances(table: pd.DataFrame) -> list[str]:
@@ -144,11 +141,10 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     others = {"Asian": (-0.15, 0.01), "Black": (-0.05, 1.0)}
     result += [row_of("a", *found, **race | {"group": of}) for of, found in others.items()]
     keys = {"measure": "word", "bias": "gender", "source": "s", "prompt": "p"}
-    compared = pd.DataFrame({"statistic": ["difference"] * 2, **keys})
-    compared = compared.assign(model=["b", "c"], estimate=[-0.2, 0.01], n=72, reason=None)
-    compared = compared.assign(ci_low=[-0.3, -0.1], ci_high=[-0.1, 0.1])
+    compared = pd.DataFrame({"model": ["b", "c"], "estimate": [-0.2, 0.01], "n": 72, **keys})
+    compared = compared.assign(ci_low=[-0.3, -0.1], ci_high=[-0.1, 0.1], statistic="difference")
     compared = compared.assign(p_value=[0.001, 0.9], p_adjusted=[0.002, 0.9])
-    compared = compared.assign(confidence=0.95)
+    compared = compared.assign(confidence=0.95, reason=None)
     documents = {"measure": "document", "bias": "race"}
     shifts = {"White": 0.2, "Asian": -0.3, "Black": 0.1}
     on_topics = [row_of("a", d, 0.01, **documents | {"group": of}) for of, d in shifts.items()]

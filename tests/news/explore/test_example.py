@@ -15,18 +15,17 @@ from tests.build import GENDER
 FOCUS = {"gender": "female"}
 
 
+Study = tuple[corpus.Read, tables.Estimated]
+
+
 @pytest.fixture(scope="module")
-def read() -> corpus.Read:
+def study() -> Study:
     originals, generations = sample.corpus({"even": {}, "fewer-women": {"female": -0.3}}, seed=5)
     keep = originals["article_id"].unique()[:20]
     generations = generations[generations["article_id"].isin(keep)]
-    return corpus.annotate(corpus.pair(originals, generations), lexicon=GENDER)
-
-
-@pytest.fixture(scope="module")
-def found(read: corpus.Read) -> tables.Estimated:
+    read = corpus.annotate(corpus.pair(originals, generations), lexicon=GENDER)
     settings = {"lexicon": GENDER, "inference": stats.InferenceSettings(n_permutations=100)}
-    return shares.estimate(words.pair_scores(read), pooling=words.pooling, **settings)
+    return read, shares.estimate(words.pair_scores(read), pooling=words.pooling, **settings)
 
 
 def declared(found: tables.Estimated) -> pd.DataFrame:
@@ -34,15 +33,13 @@ def declared(found: tables.Estimated) -> pd.DataFrame:
     return rows.assign(p_adjusted=np.where(rows["model"] == "fewer-women", 0.001, 1.0))
 
 
-def shown(found: tables.Estimated, read: corpus.Read) -> str:
+def shown(read: corpus.Read, found: tables.Estimated) -> str:
     made = example.example(Corpus(found.units, read), declared=declared(found), focus=FOCUS)
     return re.sub(r"<style>.*?</style>", "", str(made and made.data), flags=re.DOTALL)
 
 
-def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
-    read: corpus.Read, found: tables.Estimated
-) -> None:
-    html = shown(found, read)
+def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(study: Study) -> None:
+    html = shown(*study)
     assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
     assert (
         "share of gendered words: −" in html and "percentage points, generated minus human" in html
@@ -50,9 +47,8 @@ def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
     assert "<mark " in html and "x-score" not in html and "<details" not in html
 
 
-def test_two_answers_differ_by_what_the_prompt_changes(
-    read: corpus.Read, found: tables.Estimated
-) -> None:
+def test_two_answers_differ_by_what_the_prompt_changes(study: Study) -> None:
+    read, found = study
     asked = {"even": "neutral", "fewer-women": "biased"}
     units = found.units.query("statistic == 'share_difference' and group == 'female'")
     wide = units.pivot(index="unit", columns="model", values="value")
@@ -70,17 +66,15 @@ def test_two_answers_differ_by_what_the_prompt_changes(
     assert size and float(size[1]) in most.round(1).tolist()
 
 
-def test_texts_that_nobody_scored_are_closed_unless_they_are_simulated(
-    read: corpus.Read, found: tables.Estimated
-) -> None:
+def test_texts_that_nobody_scored_are_closed_unless_they_are_simulated(study: Study) -> None:
+    read, found = study
     real = read._replace(pairs=read.pairs.assign(source="CNN"))
     cnn = tables.Estimated(*(table.assign(source="CNN") for table in found))
-    assert "<details><summary>Two texts that may hold" in shown(cnn, real)
+    assert "<details><summary>Two texts that may hold" in shown(real, cnn)
 
 
-def test_without_a_pair_that_counts_there_is_no_example(
-    read: corpus.Read, found: tables.Estimated
-) -> None:
+def test_without_a_pair_that_counts_there_is_no_example(study: Study) -> None:
+    read, found = study
     nothing = tables.estimates([], study="news_bias")
     none = Corpus(found.units.iloc[:0], read)
     assert example.example(none, declared=nothing, focus=FOCUS) is None
