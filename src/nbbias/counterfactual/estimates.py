@@ -93,8 +93,8 @@ def estimates(
     parts = list(blocks.groupby(["model", "bias"], sort=False))
     pairs = [(*key, part, pair) for key, part in parts for pair in _pairs(part["group"])]
     # As many permutations as can resolve a p that is corrected over the family, 20 times.
-    family = len(pairs) * len(features)
-    draws = max(inference.n_permutations, round(20 * family / (1 - inference.confidence)))
+    family, level = len(pairs) * len(features), inference.confidence
+    draws = max(inference.n_permutations, round(20 * family / (1 - level)))
     inference = inference._replace(n_permutations=draws)
     rows = [
         {"model": model, "bias": bias, "group": " − ".join(pair), "measure": measure, **row}
@@ -103,12 +103,9 @@ def estimates(
         for measure, values in features.items()
         for row in _compare(part, values, pair, inference, measure)
     ]
-    result = tables.estimates_and_units(
-        rows, study="counterfactual", confidence=inference.confidence
-    )
-    where = {"statistic": TESTED}
-    table = stats.adjust(result.estimates, family=["statistic"], where=where)
-    return result._replace(estimates=table)
+    table, units = tables.estimates_and_units(rows, study="counterfactual", confidence=level)
+    table = stats.adjust(table, family=["statistic"], where={"statistic": TESTED})
+    return tables.Estimated(table, units)
 
 
 def _pairs(groups: pd.Series) -> list[tuple[str, str]]:

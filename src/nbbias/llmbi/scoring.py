@@ -126,9 +126,8 @@ def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
     """
     columns = {"n": answers["text"].fillna("").str.split().str.len()}
     for scorer in dict.fromkeys(scorers):
-        scored = score_texts(answers["text"], scorer=scorer)
-        columns[f"polarity_{scorer}"] = scored["polarity"]
-        columns[f"n_assessed_{scorer}"] = scored["n_assessed"]
+        scored = score_texts(answers["text"], scorer=scorer)[["polarity", "n_assessed"]]
+        columns |= scored.add_suffix(f"_{scorer}").to_dict("series")
     return answers.assign(**columns)
 
 

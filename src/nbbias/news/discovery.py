@@ -209,12 +209,9 @@ def beyond_others(changes: Shifts) -> pd.DataFrame | None:
     if min(map(len, changes)) < FEWEST:
         return None
     articles = changes.group.index.union(changes.others.index)
-    means = [part.mean() for part in changes]
-    influence = [
-        ((part - mean) * len(articles) / len(part)).reindex(articles, fill_value=0.0)
-        for part, mean in zip(changes, means, strict=True)
-    ]
-    return influence[0] - influence[1] + (means[0] - means[1])
+    influence = [(part - part.mean()) * len(articles) / len(part) for part in changes]
+    group, others = (part.reindex(articles, fill_value=0.0) for part in influence)
+    return group - others + (changes.group.mean() - changes.others.mean())
 
 
 def confirm(changes: Shifts, *, confidence: float) -> Row:

@@ -316,9 +316,8 @@ def accuracy(labelled: Labelled, *, confidence: float) -> pd.DataFrame:
     >>> print(*table.loc[table["side"] == "human", ["of", "statistic", "estimate"]].iloc[0])
     group words precision 0.9
     """
-    strata = labelled.sizes.rename("size").reset_index()
-    counts = labelled.rows.groupby(STRATUM).size().rename("labels").reset_index()
-    strata = strata.merge(counts, on=STRATUM, how="left").fillna({"labels": 0})
+    counts = labelled.rows.groupby(STRATUM).size()
+    strata = pd.DataFrame({"size": labelled.sizes, "labels": counts}).fillna(0).reset_index()
     rows = labelled.rows.merge(strata, on=STRATUM)
     rows["weight"] = rows["size"] / rows["labels"]
     table: list[dict[str, Any]] = []

@@ -286,10 +286,8 @@ def neutral_spreads(
     for cell, pairs in read.pairs[read.pairs["lost"].isna()].groupby(CELL, sort=False):
         texts = (pairs[["article_id", SIDES[side]]].drop_duplicates() for side in "ho")
         h, o = (side.set_axis(["article", "text_id"], axis=1).merge(values) for side in texts)
-        articles = h["article"], o["article"]
-        spreads[cell] = stats.spread_ratio(
-            h["value"], o["value"], clusters=articles, confidence=confidence
-        )
+        of: Row = {"clusters": (h["article"], o["article"]), "confidence": confidence}
+        spreads[cell] = stats.spread_ratio(h["value"], o["value"], **of)
     return spreads
 
 

@@ -126,12 +126,9 @@ def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
         [-1, 1]; below 0: less of the answer), NaN for a group without a topic on either side; and
         `reason`, why a score is NaN.
     """
-    parts = []
-    for fit in fitted.fits:
-        scores = score(read, fit.shares, fit.associated)
-        named = f"LDA, {fit.model.model.num_topics} topics"
-        parts.append(scores.assign(seed=fit.seed, instrument=named))
-    return pd.concat(parts, ignore_index=True)
+    parts = [score(read, fit.shares, fit.associated).assign(seed=fit.seed) for fit in fitted.fits]
+    named = f"LDA, {fitted.how.n_topics} topics"
+    return pd.concat(parts, ignore_index=True).assign(instrument=named)
 
 
 def score(read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame) -> pd.DataFrame:

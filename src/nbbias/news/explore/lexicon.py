@@ -231,12 +231,11 @@ def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
         for group, name in zip(groups, names, strict=True):
             whole = units.groupby(CELL)[name].agg(total="sum", n="size")
             table = moved[[group, "lost"]].join(whole, on=CELL).reset_index()
-            left = table["n"] - table.pop("lost")
-            table["estimate"] = (table["total"] / table["n"]).round(12)
-            total = table.pop("total") + table.pop(group)
-            table["without"] = (total / left.where(left > 0)).round(12)
-            table["change"] = table["without"] - table["estimate"]
-            parts.append(table.assign(bias=bias, group=group, n_without=left))
+            left = table["n"] - table["lost"]
+            estimate = (table["total"] / table["n"]).round(12)
+            without = ((table["total"] + table[group]) / left.where(left > 0)).round(12)
+            of = {"estimate": estimate, "without": without, "change": without - estimate}
+            parts.append(table.assign(bias=bias, group=group, n_without=left, **of))
     columns = [*_CLAIM, "term", "estimate", "n", "without", "change", "n_without"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
