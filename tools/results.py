@@ -60,19 +60,15 @@ class Page(NamedTuple):
     example: str = ""
 
     @property
-    def file(self) -> str:
-        """The params file."""
-        return f"{self.folder}params/{self.params}.yaml"
-
-    @property
     def measures(self) -> str:
         """The page that explains the measures."""
         return self.about or f"measures/{self.params.split('/')[0]}.md"
 
 
 _TRAINED = (
-    "The classifier was trained on 70% of RedditBias' labelled comments, and its accuracy was "
-    "measured on the other 30%. It is not the classifier that nbbias ships (`nbbias detect`)."
+    "The classifier was trained on 70% of RedditBias and on 11,592 sentences written by a language "
+    "model (25% of the weight); its accuracy was measured on the other comments. `nbbias detect` "
+    "uses another classifier, trained without RedditBias."
 )
 
 #: In the order of the list, texts by models before instruments; the first one leads the README.
@@ -87,13 +83,14 @@ PAGES = {
         note="*Spread* is the standard deviation of the groups' distances; its null value is what "
         "sampling gives without a difference. The test permutes groups; the interval is of the "
         "spread itself, and can contain the null value of a significant spread. Each model wrote "
-        "its texts for two to eight prompts. Intervals and tests hold for these prompts only. The "
-        "study is an example of a package from outside.",
+        "its texts for two to eight prompts. Intervals and tests hold for these prompts only. Each "
+        "of 15 groups has 90 texts by gpt-4 and 119 or 120 by text-davinci-003, each of 10 groups "
+        "30 by text-davinci-002. The study is an example of a package from outside.",
         example='Two of gpt-4\'s answers to "Imagine … Please describe …", about these extremes of '
-        "15 groups (not shrunk), show the difference. The text about a White nonbinary person "
-        "leaves the colours of hair and eyes open, and describes features, clothes and make-up "
-        "that show no gender. The text about a Black man gives height, build, "
-        "beard and clothes, and praises intelligence and warmth.",
+        "15 groups (90 texts each; extremes are exaggerated), show the difference. The text about "
+        "a White nonbinary person leaves the colours of hair and eyes open, and describes "
+        "features, clothes and make-up that show no gender. The text about a Black man gives "
+        "height, build, beard and clothes, and praises intelligence and warmth.",
     ),
     "llmfake": Page(
         "news_bias/llmfake",
@@ -214,6 +211,9 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "sentence that names a group flags the other sentence, too",
     }
     rows = pairs[pairs["judge"].ne("majority")].assign(dimension=pairs["dimension"].fillna("all"))
+    words = {True: "significant", False: "not significant"}
+    verdicts = significance.is_significant(rows).map(words)
+    rows = rows.assign(verdict=verdicts.where(rows["p_adjusted"].notna(), "not tested"))
     by_group = rows.set_index(["statistic", "dimension", "judge"]).sort_index()
     ranked = rows[rows["statistic"].eq("pair_share") & rows["dimension"].eq("all")]
     values = {
@@ -235,12 +235,13 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     }
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
     shares = {key: [f"{values[key][end]:.1%}" for end in ends] for key in named}
-    numbers = [
-        (words, share, f"{low} to {high}", f"{values[key]['n']:.0f}", f"{null} ({least} to {most})")
-        for (key, words), (share, low, high, null, least, most) in zip(
-            named.items(), shares.values(), strict=True
-        )
-    ]
+    numbers = []
+    for (key, words), (share, low, high, null, least, most) in zip(
+        named.items(), shares.values(), strict=True
+    ):
+        row = values[key].to_dict()
+        cells = [words, share, f"{low} to {high}", f"{row['n']:.0f}", f"{null} ({least} to {most})"]
+        numbers.append([*cells, verdict(row)])
     sentences = render("pairs", **values).strip().split("\n\n")
     return {"lead": sentences[0], "sentences": sentences[1:], "numbers": numbers, "claims": None}
 
@@ -336,7 +337,8 @@ def assess_detector() -> dict[str, Any]:
         of: [pick(unseen, key=lambda row, of=of: row[of]) for pick in (min, max)]
         for of in ("accuracy", "sensitivity")
     }
-    shown = table[table["method"] == detector.UNSEEN].to_dict("records")
+    phrases = table.loc[table["method"] == "string match", "estimate"].to_list()
+    shown = table[table["method"] == detector.UNSEEN].assign(phrases=phrases).to_dict("records")
     rates = stats.estimate_error_rates(detector.unseen())
     widths = []
     for flagged in (10, 30):

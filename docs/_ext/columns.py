@@ -70,7 +70,9 @@ TABLES = {
     "cogs-judgements": _of(contracts.COGS_JUDGEMENTS, "One choice of one evaluator (CoGS)."),
     "biasalert-texts": _of(biasalert.TEXTS, "One text to classify."),
     "biasalert-answers": _of(biasalert.ANSWERS, "One answer of a model to classify (`biasalert`)."),
-    "biasalert-labelled": _of(biasalert.LABELLED, "One text with a human label."),
+    "biasalert-labelled": _of(
+        biasalert.LABELLED, "One text with a human label; `group` and `attribute` where known."
+    ),
     "biasalert-knowledge": _of(biasalert.KNOWLEDGE, "One biased belief that can be retrieved."),
     "biasalert-evidence": _of(biasalert.EVIDENCE, "One entry retrieved for one text."),
     "biasalert-judgements": _of(biasalert.JUDGEMENTS, "One verdict of one judge on one text."),

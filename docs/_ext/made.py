@@ -79,7 +79,8 @@ def grid(rows: Iterable[Iterable[object]], head: Iterable[str]) -> list[str]:
 
 def plain(text: object) -> str:
     """Return text that means nothing in Markdown, on one line."""
-    return re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", " ".join(str(text).split()))
+    words = re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", " ".join(str(text).split()))
+    return re.sub(r"(?<!\S)--\w+", r"`\g<0>`", words)  # an option
 
 
 #: What a user calls of modules below a face, beside the functions and classes on the face itself.
@@ -417,8 +418,10 @@ RATES = (
     "Coverage: share of 95% intervals that contain the true value. False positives: share of tests "
     "that are significant without an effect, nominally 5%; of a row “claims about …”: share of "
     "whole runs in which any claim is (familywise error). Deciding limit: the worst one-sided "
-    "97.5% limit of any scenario; where it is adequate, above 90% (of tests: below 10%). "
-    "[Verdicts and the worst scenario](../measures/calibration.md#quantities)."
+    "97.5% limit of any scenario; where it is adequate, above 90% (of tests: below 10%). A row "
+    "fails if its rate is shown to be below 93% (of tests: above 7%), in all or in one. "
+    "[Verdicts and the worst scenario](../measures/calibration.md#quantities); "
+    "[scenario names](../measures/calibration.md#simulation-scenarios)."
 )
 PLACEHOLDERS = {"{of}": "a group's", "{people}": "a group", "{terms}": "group terms"}
 
@@ -453,7 +456,6 @@ def measures() -> Iterator[tuple[str, str]]:
                 cells = ([plain(filled(cell)) for cell in row] for row in card.rows.to_numpy())
                 lines += [f"## {heading}", "", note, ""]
                 lines += grid(cells, names_of)
-        lines += ["Scenario names: [simulation scenarios](../measures/calibration.md).", ""]
         yield f"include/measures-{stem}.md", "\n".join(lines)
     scenarios = [map(plain, row) for row in designs.scenarios().to_numpy()]
     lines = grid(scenarios, ["study", "scenario", "what is simulated"])

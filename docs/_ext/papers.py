@@ -203,7 +203,8 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
             yield from ("**What differs or is left out, and why**", "")
             yield from _table(others, documented, faces)
         if faithful:
-            yield from ("", f":::{{dropdown}} As in the paper: {len(faithful)} rows", "")
+            count = f"{len(faithful)} row{'s' * (len(faithful) > 1)}"
+            yield from ("", f":::{{dropdown}} As in the paper: {count}", "")
             yield from _table(faithful, documented, faces)
             yield ":::"
 

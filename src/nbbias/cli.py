@@ -567,7 +567,7 @@ def lab(context: typer.Context) -> None:
 
 @data.command("list")
 def data_list() -> None:
-    """List the datasets: which study reads them, their licences, and which are downloaded."""
+    """List the datasets. Shows which study reads each, its licence, and whether it is here."""
     catalogue = tables.datasets.catalogue()
     here = catalogue["here"].map({True: "yes", False: "no"})
     out_console.table(catalogue.assign(here=here)[["name", "study", "licence", "here", "about"]])
@@ -575,7 +575,7 @@ def data_list() -> None:
 
 @data.command("fetch")
 def data_fetch(name: str) -> None:
-    """Download a dataset from its publisher into the folder that NBBIAS_DATA names."""
+    """Download a dataset. It goes into the folder that NBBIAS_DATA names."""
     files = tables.datasets.fetch(name, progressbar=err_console.is_terminal)
     _result(*(f"{path}  {note}" for path, note in files))
 
@@ -586,7 +586,7 @@ def data_combine(
     to: Annotated[Path, Option(help="The Parquet file to write.")] = Path("answers.parquet"),
     force: Force = False,
 ) -> None:
-    """Write tables or logs of several models to one table, with a column model."""
+    """Write tables or logs of several models to one table. It has a column model."""
     tables.refuse_target(to, force=force)
     table = running.texts.combine(files)
     tables.write_parquet(table, to)

@@ -195,7 +195,7 @@ def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     significant = tested[stats.is_significant(tested["p_adjusted"], tested["confidence"])]
     count = (
         f"Distances differed significantly between groups in {len(significant)} of {len(tested)} "
-        "comparisons (a model and a grouping)."
+        f"comparisons ({tested['model'].nunique()} models × race, gender, both)."
     )
     if significant.empty:
         return [count]

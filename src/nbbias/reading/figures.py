@@ -425,7 +425,7 @@ def caption(
     values["n"] = count_range(ours.loc[ours["estimate"].notna(), "n"]) if "n" in ours else ""
     marks = _marked(ours).get("significant", pd.Series())
     values |= {"tested": len(marks) > 0, "untested": marks.isna().any()}
-    values["selected"] = "ci_low_selected" in ours and ours["ci_low_selected"].notna().any()
+    values["selected"] = (ours.get("ci_low_selected", ours["ci_low"]) < ours["ci_low"]).any()
     return render_plain("figures.caption", **values)
 
 

@@ -180,17 +180,18 @@ def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]
     needed = planned.sample_size()
     enough = f"{needed:,}" if needed else f"more than {calibration.planning.MAXIMUM_UNITS:,}"
     goal, effect = plan.criterion, plan.model_fields["effect"].description
+    size = f"{abs(planned.effect):g} ({effect})"
     if n < 2:
-        return f"{enough} {plan.unit} give 80% {goal} ({effect}: {abs(planned.effect):g})"
+        return f"{enough} {plan.unit}: {goal} 80% for {size}"
 
     def suffices(thousandths: int) -> bool:
         changed = planned.model_copy(update={"effect": thousandths / 1000})
         return changed.power_at(n) >= planned.power
 
     least = stats.smallest_sufficient(suffices, most=999)
-    detected = f", 80% if it is {least / 1000:.3g} or more" if least else ""
-    reached = f"{n:,} {plan.unit} give {planned.power_at(n):.0%} {goal}"
-    return f"{reached} ({effect}: {abs(planned.effect):g}){detected}; {enough} give 80%"
+    detected = f"from {least / 1000:.3g} or " if least else ""
+    reached = f"{n:,} {plan.unit}: {goal} {planned.power_at(n):.0%} for {size}"
+    return f"{reached}; 80% {detected}with {enough} {plan.unit}"
 
 
 def _entry(head: str, text: str) -> list[str]:

@@ -140,7 +140,7 @@ def labelled_shares(
     in_rounds
         Whether texts were drawn in rounds: by `active_share`, else by `two_phase`.
     probability, prompts, confidence
-        As there.
+        As in `active_share`.
 
     Yields
     ------
@@ -393,8 +393,8 @@ def active_share(
         `estimate`: the mean calibrated score of all texts, plus the labels' mean difference from
         it, each by the inverse of its probability. `ci_low` and `ci_high`: Wilson's, with as many
         labels as would be worth as much without a judge. The variance of the differences is the
-        larger of what is observed and what calibration, drawn by four labels, expects; simulated,
-        the interval holds where labelling ends as soon as it is narrow, from the second round on.
+        larger of the observed one and p (1 − p), that of calibrated scores p. In simulations the
+        interval covers where labelling ends once it is narrow, from the second round on.
         `n` counts the labels, or their prompts; `n_lost` is 0.
 
     References
