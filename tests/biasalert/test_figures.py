@@ -73,7 +73,7 @@ def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
     assert len(figure.axes) == 9
     assert dots(figure.axes[2]) == [value(RANKED, "pair_share", dimension=None, bias=None)]
     missed, flagged = figures.errors(ERRORS, judge="simulated judge").figure.axes
-    assert missed.get_title(loc="left").replace("\n", " ") == "biased sentences missed"
+    assert missed.get_title(loc="left").replace("\n", " ") == "biased challenge sentences missed"
     for ax, name in ((missed, "false_negative_rate"), (flagged, "false_positive_rate")):
         rates = [value(ERRORS, name, dimension=kind) for kind in labels(ax)]
         assert checks.ALL not in labels(ax) and dots(ax) == rates == sorted(rates, reverse=True)
@@ -96,7 +96,7 @@ def test_groups_stand_in_pairs_the_largest_difference_first(golden: Golden) -> N
     drawn = figures.swaps(table, judge="mine")
     (ax,) = drawn.figure.axes
     assert labels(ax) == ["Black people − White people", "women − men"] and dots(ax) == [-0.2, 0.1]
-    changes = row | {"statistic": "verdict_changes", "estimate": 0.125, "n": 24, "p_value": np.nan}
+    changes = row | {"statistic": "verdict_changes", "estimate": 0.125, "n": 24, "bias": "race"}
     both = estimates([*rows, changes], study="biasalert", confidence=0.95).assign(p_adjusted=0.5)
     said = [sentences.swapped(rows, judge="mine") for rows in (table, both)]
     golden("biasalert_swaps", [drawn.title, *said])

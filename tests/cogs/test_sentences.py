@@ -146,7 +146,7 @@ def test_tables_leave_out_what_says_nothing_and_name_their_part() -> None:
     assert score.rows[["estimate", "interval"]].values.tolist() == [
         [f"{row['estimate']:.3f}", ends]
     ]
-    assert "without sampling variation" in score.labels["interval"]  # type: ignore[index]
+    assert "compare with 0" in score.labels["interval"]  # type: ignore[index]
     assert score.labels["estimate"] == "RBS" and "null" in score.rows  # type: ignore[index]
     published = cogs_tables.published(estimates)
     assert published.iloc[0, 2:5].tolist() == ["GPT-4", 0.023, "White people"]

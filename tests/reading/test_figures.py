@@ -186,7 +186,8 @@ def test_a_hostile_name_is_drawn_as_text() -> None:
 
 def test_a_caption_tells_the_level_and_the_range_of_n() -> None:
     rows = CLAIMS.assign(confidence=0.9, n=[1200, 5, 3])
-    told = "Dots: shares; lines: 90% CIs; grey band, under the null: permuted."
+    told = "Dots: shares; lines: 90% CIs; grey band: range under the null (permuted), "
+    told += "white line: null value."
     text = figures.caption(rows, "shares", of="texts", band="permuted")
     assert text == f"{told} N = 3 to 1,200 texts. Not tested."
     bare = rows.assign(ci_low=np.nan, null_low=np.nan).drop(columns="n")

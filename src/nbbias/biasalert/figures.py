@@ -78,7 +78,7 @@ def detection(estimates: pd.DataFrame) -> Drawn:
         alt="Accuracy of each judge (dashed: majority class), and errors on challenge sentences.",
         title=_title("detection", better=[*better], others=[*others], majority=majority),
         line="majority class",
-        tests="Differences from the leading judge are tested below."
+        tests="Differences are tested below and in the appendix."
         if rows["cell"].nunique() > 1
         else "Not tested.",
     )
@@ -115,7 +115,7 @@ def errors(estimates: pd.DataFrame, *, judge: str) -> Drawn:
         of="sentences",
         alt="Error rates of a judge by kind of sentence, with intervals and null ranges.",
         title=_title("errors", rows=largest.to_dict("records"), judge=names.judge(judge)),
-        band="expected if the error rate were the same for all kinds",
+        band="equal error rates of all kinds",
     )
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias.biasalert.checks import ALL, RATES
-from nbbias.biasalert.detection import PRODUCT, SIGN_FLIP
+from nbbias.biasalert.detection import SIGN_FLIP
 from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
@@ -87,8 +87,8 @@ def scored(estimates: pd.DataFrame, what: str, *, judge: str) -> str:
     --------
     >>> row = {"judge": "mine", "bias": None, "estimate": 0.5, "n": 9}
     >>> row |= {"measure": "detection", "dimension": None, "statistic": "classification_score"}
-    >>> scored(pd.DataFrame([row]), "named", judge="mine")[:70]
-    'Mine named the type of the label in 50.0% of the texts that it flagged'
+    >>> scored(pd.DataFrame([row]), "named", judge="mine")[:71]
+    'Of the texts that it flagged, mine named the type in 4 of 9 whose label'
     """
     rows = estimates[(estimates["judge"] == judge) & (estimates["measure"] == "detection")]
     rows = rows[rows["bias"].isna() & rows["estimate"].notna()].drop_duplicates("statistic")
@@ -131,20 +131,16 @@ def _kinds(estimates: pd.DataFrame, judge: str) -> dict[str, Any]:
 
 
 def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Return a heading: between which groups a judge's probability differs most."""
+    """Return a heading: between which groups a judge's probability differs."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     effects = rows[rows["statistic"] == "swap_difference"]
-    largest = significance.significant(effects).sort_values("estimate", key=abs).tail(1)
-    pairs = [
-        row["group"].split(" − ")[:: 1 if row["estimate"] < 0 else -1]
-        for row in largest.to_dict("records")
-    ]
+    differing = significance.significant(effects).sort_values("estimate", key=abs, ascending=False)
+    people = [[*map(names.people, group.split(" − "))] for group in differing["group"]]
     changes = rows[rows["statistic"] == "verdict_changes"]
     k = int((changes["estimate"] * changes["n"]).sum().round())
-    changed = k, int(changes["n"].sum()), len(changes)
+    changed = k, int(changes["n"].sum()), [*changes["bias"]]
     values: dict[str, Any] = {"measured": len(effects), "changed": changed}
-    values["people"] = [names.people(group) for pair in pairs for group in pair]
-    values["size"] = largest["estimate"].abs().max()
+    values["differing"] = differing.assign(people=people).to_dict("records")
     return prose.render("biasalert.swapped", judge=_the(judge), **values)
 
 
@@ -202,6 +198,7 @@ def lead(
         rows = estimates
     short = rows["instrument"].astype("str").str.replace(", knowledge.*", "", regex=True)
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows), instrument=short)
+    clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
     scored = _pooled(rows, "accuracy")
     leading = scored.head(1)
     if "claim" not in rows and len(scored):
@@ -222,9 +219,9 @@ def lead(
         words = _pooled(estimates[estimates["judge"] == f"{judge} − bag_of_words"], _DIFFERENCE)
         words = words.assign(significant=significance.is_significant(words))
         row["words"] = words.to_dict("records")
-        row["overall"] = _pooled(estimates, PRODUCT).set_index("judge")["estimate"].to_dict()
         sentences = _of_judge(row, compared, errors, more=_kinds(checked, judge)["more"])
-        technical = _estimates(leading, unit="texts", null="Verdicts permuted over texts")
+        unit = f"texts in {clusters} clusters" if clusters < leading["n"].max() else "texts"
+        technical = _estimates(leading, unit=unit, null="Verdicts permuted over texts")
         technical += _estimates(errors, unit="sentences", null="")
         numbers = pd.concat([leading, errors])
     else:
@@ -240,7 +237,7 @@ def lead(
         technical=" ".join(technical[:5]),
         figure="detection",
         numbers=numbers.assign(name=labels),
-        card=_card(pd.concat([leading, toxicity]), test, texts=texts, learned=learned),
+        card=_card(pd.concat([leading, toxicity]), test, clusters, texts=texts, learned=learned),
         texts=texts,
     )
 
@@ -261,10 +258,7 @@ def _of_judge(
         values = {"errors": errors.to_dict("records"), "more": more}
         sentences.append(prose.render("biasalert.challenged", **values))
     if rest or np.isfinite(row["null"]):
-        scores = [row["overall"].get(name) for name in (row["judge"], *[*clauses][:1])]
-        overall = scores if rest and None not in scores else []
-        values = {"others": rest, "row": row, "overall": overall}
-        sentences.append(prose.render("biasalert.compared", **values))
+        sentences.append(prose.render("biasalert.compared", others=rest, row=row))
     return sentences
 
 
@@ -294,13 +288,14 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
     }
 
 
-def _card(rows: pd.DataFrame, test: pd.DataFrame, *, texts: Texts, learned: int) -> dict[str, str]:
+def _card(
+    rows: pd.DataFrame, test: pd.DataFrame, clusters: int, *, texts: Texts, learned: int
+) -> dict[str, str]:
     types = sorted(test["bias_type"].dropna().unique()) if "bias_type" in test else []
     used = rows.dropna(subset="instrument").drop_duplicates("judge")["instrument"]
-    clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
-    counts = {"n": len(test), "biased": test["biased"].sum(), "clusters": clusters}
+    counts = {"n": len(test), "biased": test["biased"].sum()}
     simulated = texts.kind == "simulated"
-    counts |= {"learned": learned, "simulated": simulated}
+    counts |= {"learned": learned, "simulated": simulated, "clusters": clusters}
     counts["weights"] = training_texts(simulated=simulated)["weight"]
     return {
         "measures": prose.render("biasalert.card_measures"),

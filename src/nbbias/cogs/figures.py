@@ -163,7 +163,9 @@ def orders(estimates: pd.DataFrame) -> Drawn:
         rows,
         "ABS of each judge and axis, counterbalanced and in the paper's single order.",
         prose.render_plain("cogs.orders", rows=largest_changes(rows)),
-        prose.render_plain("cogs.orders_caption", n=Markup(prose.count_range(rows["n"]))),
+        prose.render_plain(
+            "cogs.orders_caption", level=prose.level(rows), n=Markup(prose.count_range(rows["n"]))
+        ),
     )
 
 

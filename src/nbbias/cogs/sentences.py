@@ -126,10 +126,10 @@ def _preferences(estimates: pd.DataFrame, statistic: str) -> dict[str, Any]:
     rows, key = compared(estimates), "evaluator" if statistic in ("abs", "position") else "model"
     rows = rows[(rows["statistic"] == statistic) & rows["estimate"].notna()]
     significant = rows[significance.is_significant(rows)]
-    named = [
-        {"name": who, "groups": [*map(names.people, part["group"])], "axes": [*part["bias"]]}
-        for who, part in significant.groupby(key, sort=False)
-    ]
+    others, named = rows.drop(significant.index), []
+    for who, part in significant.groupby(key, sort=False):
+        of = {"name": who, "groups": [*map(names.people, part["group"])], "axes": [*part["bias"]]}
+        named.append(of | {"rest": others[others[key] == who].to_dict("records")})
     rest = [who for who in rows[key].unique() if who not in {*significant[key]}]
     return {"named": named, "rest": rest}
 
@@ -230,6 +230,7 @@ def agreed(
     persons = people.query("kind == 'person'") if people is not None else agreement.head(0)
     values["raters"] = persons["evaluator"].nunique()
     values["estimate"] = [rows["estimate"].min(), rows["estimate"].max()]
+    values["least"] = rows.nsmallest(1, "p_adjusted").to_dict("records")
     axes = {"above": rows["estimate"] > rows["null_high"]}
     axes["significant"] = significance.is_significant(rows)
     values |= {name: [*rows.loc[where, "bias"]] for name, where in axes.items()}

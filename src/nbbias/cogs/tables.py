@@ -200,7 +200,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     if "statistic" in table.rows:
         table = table._replace(rows=table.rows.replace({"statistic": _NAMES}))
     if name in _SCORES:
-        table = _split_interval(table, f"{level(rows)} CI of the {labels['estimate']}")
+        table = _split_interval(table, f"{level(rows)} CI (compare with 0)")
     if name == "rbs" and (anova := rows[rows["statistic"] == "anova"])["p_adjusted"].notna().any():
         on = ["model", "prompt", "bias", "task"]
         scores = rows[rows["statistic"] == name].drop(columns="p_adjusted")
@@ -215,7 +215,7 @@ def _split_interval(table: Table, interval: str) -> Table:
     cells = table.rows["estimate"].str.extract(r"^(.*?)(?: (\[.*?\]))?( \N{DAGGER})?$").fillna("")
     rows = table.rows.assign(estimate=cells[0] + cells[2])
     rows.insert(list(rows).index("estimate") + 1, "interval", cells[1])
-    labels = {**(table.labels or {}), "interval": f"{interval} without sampling variation"}
+    labels = {**(table.labels or {}), "interval": interval}
     labels["estimate"] = labels["estimate"].partition(" [")[0]
     return table._replace(rows=rows, labels=labels)
 

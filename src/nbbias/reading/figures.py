@@ -416,7 +416,7 @@ def caption(
     >>> rows = pd.DataFrame({"estimate": [0.1, 0.2], "ci_low": 0.0, "n": [9, 12],
     ...     "confidence": 0.95, "null_low": 0.0})
     >>> caption(rows, "shares", of="headlines", band="permuted")
-    'Dots: shares; lines: 95% CIs; grey band, under the null: permuted. N...'
+    'Dots: shares; lines: 95% CIs; grey band: range under the null (permuted), white line...'
     """
     ours = rows[_sides(rows) == "ours"]
     values: dict[str, Any] = {"what": what, "unit": of, "filled": filled}

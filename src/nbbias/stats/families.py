@@ -221,7 +221,7 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         By row `ci_low_selected`, `ci_high_selected` and their level, `confidence_selected`; NaN
-        where the row is not significant.
+        where the row is not significant, or where all are: then nothing was selected.
 
     Notes
     -----
@@ -246,7 +246,9 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
         f"{end}_selected": rows["estimate"] + factor * (rows[end] - rows["estimate"])
         for end in ("ci_low", "ci_high")
     }
-    result = pd.DataFrame({**ends, "confidence_selected": 1 - 2 * tail * share}).where(selected)
+    result = pd.DataFrame({**ends, "confidence_selected": 1 - 2 * tail * share}).where(
+        selected & (share < 1)
+    )
     if "null_low" in rows:  # a range under the null: no signed difference
         positive = rows["null_low"].ge(0) & rows["ci_low"].ge(0)
         result = result.clip(lower=0).where(positive, result)
