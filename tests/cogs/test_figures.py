@@ -96,7 +96,8 @@ def test_shares_by_task_stand_in_a_panel_of_judge_and_writer() -> None:
     drawn = figures.by_task(table)
     # Another way: choices counted, every order asked of every instance.
     shares = chosen.groupby(["evaluator", "model", "task"])["identity"].value_counts(normalize=True)
-    for ax, key in zip(drawn.figure.axes, [(e, w) for e in plans for w in ("w", "v")], strict=True):
+    *panels, _ = drawn.figure.axes  # and the key of colours
+    for ax, key in zip(panels, [(e, w) for e in plans for w in ("w", "v")], strict=True):
         assert ax.get_title(loc="left") == " · ".join(key)
         texts = np.array([text.get_text() for text in ax.texts]).reshape(2, 3)
         by_hand = [

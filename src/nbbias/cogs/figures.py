@@ -119,9 +119,9 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
         (_from_zero if of == "rbs" else figures.unit)(part, ax)
-        axes = part.drop_duplicates("cell")["bias"].to_numpy()
-        for at in np.flatnonzero(axes[1:] != axes[:-1]):
-            ax.axhline(len(axes) - at - 1.5, color=figures.MUTED, lw=0.6)
+        n = part["cell"].nunique()
+        for at in _borders(part):
+            ax.axhline(n - at - 0.5, color=figures.MUTED, lw=0.6)
 
     axis = _AXES["distance"] if of == "rbs" else "share chosen"
     return Drawn(
@@ -131,6 +131,12 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
         prose.capitalize(sentences.title(part, of)),
         _caption(drawn, of),
     )
+
+
+def _borders(rows: pd.DataFrame) -> np.ndarray:
+    """Return the places of cells with which another axis of identity begins."""
+    axes = rows.drop_duplicates("cell")["bias"].to_numpy()
+    return np.flatnonzero(axes[1:] != axes[:-1]) + 1
 
 
 def orders(estimates: pd.DataFrame) -> Drawn:
@@ -211,9 +217,12 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
             part.pivot(index="task", columns="cell", values=of).reindex(index=tasks, columns=people)
             for of in ("above", "text")
         )
-        style = {"vmin": -most, "vmax": most, "annot_kws": {"size": 7}, "cbar": False}
-        style |= {"cmap": "PuOr_r", "linewidths": 0.5, "xticklabels": False}
-        sns.heatmap(shades, annot=texts, fmt="", ax=ax, **style)
+        # Twice the range: pale colours, on which dark text has a contrast above 4.5.
+        style = {"vmin": -2 * most, "vmax": 2 * most, "cbar": False, "cmap": "PuOr_r"}
+        style |= {"annot_kws": {"size": 7, "color": ".15"}, "linewidths": 0.5}
+        sns.heatmap(shades, annot=texts, fmt="", ax=ax, xticklabels=False, **style)
+        for at in _borders(drawn):
+            ax.axvline(at, color=".15", lw=1.2)
         ax.set(xlabel="", ylabel="")
 
     figure = figures.panels(drawn, draw, by=("evaluator", "model"), height=0.4 + 0.22 * len(tasks))
@@ -221,6 +230,9 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
     for at, ax in enumerate(figure.axes):
         ax.set_xticks(np.arange(len(people)) + 0.5, people, rotation=90)
         ax.tick_params(labelbottom=at >= upper, length=0)
+    if len(rows):
+        key = figure.colorbar(figure.axes[0].collections[0], ax=figure.axes, aspect=40, pad=0.01)
+        key.ax.set(ylim=(-most, most), ylabel="minus mean")
     figure.set_figheight(figure.get_figheight() + 1)
     tested = scores[scores["statistic"].isin(PARTS) & scores["p_adjusted"].notna()]
     found = significance.significant(tested)
