@@ -419,7 +419,7 @@ RATES = (
     "that are significant without an effect, nominally 5%; of a row “claims about …”: share of "
     "whole runs in which any claim is (familywise error). Deciding limit: the worst one-sided "
     "97.5% limit of any scenario; where it is adequate, above 90% (of tests: below 10%). A row "
-    "fails if its rate is shown to be below 93% (of tests: above 7%), in all or in one. "
+    "fails if its rate is shown to be below 93% (of tests: above 7%) over all scenarios or in one. "
     "[Verdicts and the worst scenario](../measures/calibration.md#quantities); "
     "[scenario names](../measures/calibration.md#simulation-scenarios)."
 )
