@@ -104,6 +104,8 @@ PAGES = {
         "llmbi/gpt4_recorded",
         "GPT-4: how strong is the net sentiment of its answers?",
         said="higher than in reference prose",
+        note="In the figure, the large dot with its line is the index, the mean of all answers; "
+        "the small dots are single answers.",
     ),
     "crows_pairs": Page(
         "biasalert/crows_pairs",
