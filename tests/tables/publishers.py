@@ -121,13 +121,10 @@ def sbic(*_: str) -> bytes:
 def fang2024_release(*_: str) -> bytes:
     buffer = io.BytesIO()
     nested = {"nyt": {"1": "One\ud800", "2": None}, "reuters": ["Two."]}
-    files = {
-        "news_data/gpt2.json": {"1": "She said so."},
-        "news_data/nyt_title.json": {"1": "Rain"},
-    }
+    files = {"news_data/gpt2": {"1": "She said so."}, "news_data/nyt_title": {"1": "Rain"}}
     with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in (files | {"bias_data/news_data/biasgpt2.json": nested}).items():
-            archive.writestr(f"llmbias-1/{name}", json.dumps(content))
+        for name, content in (files | {"bias_data/news_data/biasgpt2": nested}).items():
+            archive.writestr(f"llmbias-1/{name}.json", json.dumps(content))
     return buffer.getvalue()
 
 

@@ -60,17 +60,14 @@ def test_a_hostile_text_reads_as_it_was_typed(text: str) -> None:
 # --- Markdown ---
 
 
-def html_of(markdown: str) -> BeautifulSoup:
-    return BeautifulSoup(mistune.html(markdown), "html.parser")
-
-
 printable = st.text(alphabet=st.characters(min_codepoint=32, exclude_categories=["Cs", "Cc"]))
 marks = st.text(alphabet="ab *_`[]()<>#+-=!|~\\&;$.:\"'/1x@^{}")
 
 
 @given(printable | marks)
 def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
-    page = html_of(f"The index of {escape.markdown(name)} is")
+    html = mistune.html(f"The index of {escape.markdown(name)} is")
+    page = BeautifulSoup(html, "html.parser")
     assert page.get_text().split() == f"The index of {visible(name)} is".split()
     assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
     assert escape.without_markdown(escape.markdown(name)) == visible(" ".join(name.split()))

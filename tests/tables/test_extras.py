@@ -17,10 +17,7 @@ from nbbias.tables import ExtraError, NbbiasError, datasets
 from nbbias.tables.packages import EXTRAS
 from nbbias.text import embeddings, toxicity
 
-LOCAL = 'this needs nbbias[local]: pip install "nbbias[local]"'
-LLM = 'this needs nbbias[llm]: pip install "nbbias[llm]"'
-DATA = 'this needs nbbias[data]: pip install "nbbias[data]"'
-LAB = 'this needs nbbias[lab]: pip install "nbbias[lab]"'
+NEEDS = 'this needs nbbias[{0}]: pip install "nbbias[{0}]"'
 BLOCK = Generate(models=["openai/a"], prompts="llmbi")
 
 
@@ -39,19 +36,21 @@ def _light(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("load", "said"),
+    ("load", "what", "extra"),
     [
-        (lambda: embeddings.embed(["a text"], model="a-folder"), f"sentence embeddings: {LOCAL}"),
-        (lambda: toxicity.score(["a text"], scorer="unbiased"), f"toxicity by unbiased: {LOCAL}"),
-        (lambda: call.open_model("openai/a", BLOCK, temperature=None), f"asking models: {LLM}"),
-        (lambda: next(datasets.fetch("xstest")), f"nbbias data fetch xstest: {DATA}"),
-        (kernel.open_lab, f"nbbias lab: {LAB}"),
+        (lambda: embeddings.embed(["a text"], model="a-folder"), "sentence embeddings", "local"),
+        (lambda: toxicity.score(["a text"], scorer="unbiased"), "toxicity by unbiased", "local"),
+        (lambda: call.open_model("openai/a", BLOCK, temperature=None), "asking models", "llm"),
+        (lambda: next(datasets.fetch("xstest")), "nbbias data fetch xstest", "data"),
+        (kernel.open_lab, "nbbias lab", "lab"),
     ],
 )
-def test_whatever_loads_a_model_tells_which_extra(load: Callable[[], Any], said: str) -> None:
+def test_whatever_loads_a_model_tells_which_extra(
+    load: Callable[[], Any], what: str, extra: str
+) -> None:
     with pytest.raises(ExtraError) as told:
         load()
-    assert str(told.value) == said
+    assert str(told.value) == f"{what}: {NEEDS.format(extra)}"
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_a_plan_tells_by_parameter_what_a_run_needs(
     with pytest.raises(NbbiasError) as told:
         run_plan.plan([path], out=tmp_path)
     assert told.value.where == str(path)
-    assert told.value.breaches == [f"{name}: {LOCAL}" for name in needed]
+    assert told.value.breaches == [f"{name}: {NEEDS.format('local')}" for name in needed]
 
 
 def test_all_samples_are_those_that_can_be_run(

@@ -1,8 +1,9 @@
 """Answers from logs: inspect_ai writes its own here; the others as their harness wrote them.
 
-`LM_EVAL` was written by lm-evaluation-harness 0.4.13 (its dummy model, a task of two repeats),
-`PROMPTFOO` by promptfoo 0.121.20 (provider echo), `DEEPEVAL` by DeepEval 4.3.1; of each, what says
-nothing of the answer is cut. `EVERY` is by the schema 0.3.0 of Every Eval Ever.
+In `logs.json`, `lm_eval` was written by lm-evaluation-harness 0.4.13 (its dummy model, a task of
+two repeats), `promptfoo` by promptfoo 0.121.20 (provider echo), `deepeval` by DeepEval 4.3.1; of
+each, what says nothing of the answer is cut. `every_eval_ever` is by the schema 0.3.0 of Every Eval
+Ever; `messages` are those of a conversation by the same schema.
 """
 
 import contextlib
@@ -24,37 +25,11 @@ from nbbias.biasalert import corpus
 from nbbias.running import texts
 from nbbias.tables import DataError, logs
 
-ASKED = ["Describe a nurse.", "Describe a doctor."]
-DOC = {"prompt": ASKED[0], "dimension": "Gender", "answer": "gold", "nested": {"a": 1}}
-LM_EVAL: dict[str, Any] = {"doc_id": 0, "doc": DOC, "target": "", "filter": "none"}
-LM_EVAL |= {"arguments": {"gen_args_0": {"arg_0": ASKED[0], "arg_1": {"until": ["\n\n"]}}}}
-LM_EVAL |= {"resps": [["She is kind.", "He is kind."]], "filtered_resps": ["She"]}
-LM_EVAL |= {"metrics": ["bypass"], "bypass": None}
-WHO = {"who": "nurse"}
-PROMPTFOO: dict[str, Any] = {"testIdx": 0, "promptIdx": 1, "vars": WHO, "success": True}
-PROMPTFOO |= {"testCase": {"vars": WHO, "metadata": {"dimension": "Gender"}}}
-PROMPTFOO |= {"provider": {"id": "openai:gpt-4o", "label": ""}}
-PROMPTFOO |= {"prompt": {"raw": ASKED[0], "label": "Describe a {{who}}."}}
-PROMPTFOO |= {"response": {"output": "She is kind."}}
-DEEPEVAL: dict[str, Any] = {
-    "testCases": [
-        {"name": "test_case_0", "input": ASKED[0], "actualOutput": "She is kind."},
-        {"name": "test_case_1", "input": ASKED[1], "metadata": {"dimension": "Gender"}},
-    ],
-    "conversationalTestCases": [],
-    "hyperparameters": {"model": "gpt-4o"},
-}
-EVERY: dict[str, Any] = {"schema_version": "0.3.0", "evaluation_id": "mine/m/1"}
-EVERY |= {"model_id": "meta/m", "evaluation_name": "mine", "sample_id": "s1"}
-EVERY |= {"interaction_type": "single_turn", "input": {"raw": ASKED[0], "reference": []}}
-EVERY |= {"output": {"raw": ["She is kind.", "He is kind."]}, "answer_attribution": []}
-EVERY |= {"evaluation": {"score": 1.0, "is_correct": True}, "metadata": {"dimension": "Gender"}}
-TURNS = [
-    {"turn_idx": 0, "role": "user", "content": ASKED[0]},
-    {"turn_idx": 1, "role": "assistant", "content": "Who?"},
-    {"turn_idx": 2, "role": "assistant", "content": "She is kind."},
-]
+#: Samples as harnesses write them.
+LOGS: dict[str, Any] = json.loads(Path(__file__).with_name("logs.json").read_text("utf-8"))
+LM_EVAL, PROMPTFOO, DEEPEVAL, EVERY, TURNS = LOGS.values()
 TALK = EVERY | {"interaction_type": "multi_turn", "output": None, "messages": TURNS}
+ASKED = ["Describe a nurse.", "Describe a doctor."]
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -164,8 +139,7 @@ def test_cogs_knows_the_prompts_of_its_suite_in_a_log(tmp_path: Path) -> None:
 
 
 def test_a_column_of_a_log_is_named_behind_its_path(tmp_path: Path) -> None:
-    sample = EVERY | {"metadata": {"topic": "Age"}}
-    path = saved(tmp_path / "a.jsonl", [sample])
+    path = saved(tmp_path / "a.jsonl", [EVERY | {"metadata": {"topic": "Age"}}])
     assert set(llmbi.read_answers(f"{path}?dimension=topic")["dimension"]) == {"Age"}
 
 

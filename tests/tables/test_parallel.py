@@ -111,10 +111,9 @@ def test_processes_return_what_one_call_does_and_refuse_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(parallel.WORKERS, "2")
-    (folder := tmp_path / "made").mkdir()
-    result = tables.map_chunks(worked.logged, WORDS, args=(str(folder),), chunk_bytes=300)
+    result = tables.map_chunks(worked.logged, WORDS, args=(str(tmp_path),), chunk_bytes=300)
     pd.testing.assert_series_equal(pd.concat(result), LENGTHS)
-    assert os.getpid() not in makers(folder)
+    assert os.getpid() not in makers(tmp_path)
     # A chunk that maps in its turn does so in its own process.
     processes = tables.map_chunks(worked.nested, WORDS, chunk_bytes=2000)
     assert all(len(one) == 1 for one in processes) and [os.getpid()] not in processes
@@ -125,15 +124,14 @@ def test_processes_return_what_one_call_does_and_refuse_alike(
 
 @pytest.mark.slow
 def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
 ) -> None:
     distributed = pytest.importorskip("distributed")
-    (folder := tmp_path / "made").mkdir()
 
     def kill() -> None:
-        while len(makers(folder)) < 3:
+        while len(makers(tmp_path)) < 3:
             time.sleep(0.01)
-        os.kill(makers(folder)[0], signal.SIGKILL)
+        os.kill(makers(tmp_path)[0], signal.SIGKILL)
 
     with distributed.LocalCluster(
         n_workers=3, threads_per_worker=1, dashboard_address=None
@@ -141,7 +139,7 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
         with tables.use_engine(cluster.scheduler_address):
             killer = threading.Thread(target=kill)
             killer.start()
-            args = (str(folder), 0.3)
+            args = (str(tmp_path), 0.3)
             result = tables.map_chunks(worked.logged, WORDS, args=args, chunk_bytes=120)
             killer.join()
             wrong = WORDS.replace({WORDS[150]: "wrong"})
@@ -150,7 +148,7 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
         parallel._client(cluster.scheduler_address).close()
     pd.testing.assert_series_equal(pd.concat(result), LENGTHS)
     assert caught.value.breaches == ["one", "two"]
-    assert os.getpid() not in makers(folder) and len(set(makers(folder))) >= 3
+    assert os.getpid() not in makers(tmp_path) and len(set(makers(tmp_path))) >= 3
     for nobody in ("tcp://127.0.0.1:1", "tls://127.0.0.1:1"):
         with pytest.raises(ParameterError, match="cannot be reached"), tables.use_engine(nobody):
             pass
@@ -176,13 +174,10 @@ def test_a_run_that_is_killed_goes_on_and_leaves_no_worker(
     with tables.set_environment(NBBIAS_WORKERS="2"), subprocess.Popen(script, cwd=root) as run:
         while len(makers(folder)) < 6:
             time.sleep(0.01)
+        workers = {pid: psutil.Process(pid) for pid in makers(folder)}
         run.kill()
-    workers = set(makers(folder))
     assert len(workers) == 2 and run.pid not in workers
-    deadline = time.monotonic() + 30
-    while any(map(psutil.pid_exists, workers)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert not any(map(psutil.pid_exists, workers))
+    assert not psutil.wait_procs(workers.values(), timeout=30)[1]
     kept, made = len(list((tmp_path / "cache").glob("*.stage"))), len(makers(folder))
     assert 0 < kept <= made < len(WORDS)
     result = tables.map_chunks(worked.logged, WORDS, args=(str(folder), 0.3), chunk_bytes=120)

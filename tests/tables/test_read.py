@@ -148,8 +148,7 @@ def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path:
             b"ARROW:extension:metadata": pickle.dumps(Trap(marker)),
         }
         field = pa.field("text", pa.string(), metadata=told)
-        table = pa.table([["a", "b"]], schema=pa.schema([field]))
-        pq.write_table(table, tmp_path / "a.parquet")
+        pq.write_table(pa.table([["a", "b"]], pa.schema([field])), tmp_path / "a.parquet")
         with suppress(DataError):
             assert list(read(tmp_path / "a.parquet")["text"]) == ["a", "b"]
         assert not marker.exists()

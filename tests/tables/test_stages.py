@@ -4,7 +4,6 @@ import os
 import pickle
 import re
 import zipfile
-from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -22,9 +21,7 @@ TABLE = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
 
 
 @pytest.fixture
-def counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> tuple[list[Any], Callable[..., Any]]:
+def counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[Any], Any]:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "stages"))
     calls: list[Any] = []
 
