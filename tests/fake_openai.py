@@ -149,12 +149,9 @@ class _Handler(BaseHTTPRequestHandler):
         return self._complete(kind, prompt, body)
 
     def _complete(self, kind: str, prompt: str, body: Mapping[str, Any]) -> None:
-        number = self.server.billed[prompt] + 1
-        text = "" if kind == "empty" else f"Answer {number} to: {prompt}"
-        if kind == "echo":
-            text = f"Your header was {self.headers['Authorization']}"
-        if kind in {"content_filter", "refusal"}:
-            text = "I would rather"
+        texts = {"empty": "", "echo": f"Your header was {self.headers['Authorization']}"}
+        texts |= {"content_filter": "I would rather"}
+        text = texts.get(kind, f"Answer {self.server.billed[prompt] + 1} to: {prompt}")
         message = {"role": "assistant", "content": text}
         if kind == "refusal":
             message |= {"content": None, "refusal": "I will not write that."}
@@ -187,6 +184,5 @@ class _Handler(BaseHTTPRequestHandler):
     def _drop(self) -> None:
         """Reset the connection."""
         self.close_connection = True
-        linger = struct.pack("ii", 1, 0)
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.connection.close()

@@ -91,38 +91,27 @@ def test_own_prompts_lead_to_a_study_that_can_read_the_answers(
     assert run.calls and not run.calls.notes  # placeholders were read as answers
 
 
+MINE = ["--prompts", "mine.csv", "--swap"]
+
+
 @pytest.mark.parametrize(
-    ("options", "reason"),
+    ("prompt", "options", "reason"),
     [
-        ([MODEL, "--study", "lmbi"], "did you mean llmbi?"),
-        ([MODEL, "--study", "calibration"], "measures no answers"),
-        ([MODEL, "--study", "news_bias"], "a column reference"),
-        ([MODEL, "--study", "counterfactual"], "needs --swap"),
-        ([MODEL, "--swap", "gender"], "needs --prompts"),
+        ("Advise.", [MODEL, "--study", "lmbi"], "did you mean llmbi?"),
+        ("Advise.", [MODEL, "--study", "calibration"], "measures no answers"),
+        ("Advise.", [MODEL, "--study", "news_bias"], "a column reference"),
+        ("Advise.", [MODEL, "--study", "counterfactual"], "needs --swap"),
+        ("Advise.", [MODEL, "--swap", "gender"], "needs --prompts"),
+        ("Advise.", [MODEL, *MINE, "gender"], "no prompt names a group of gender"),
+        ("Advise her.", [MODEL, *MINE, "gendr"], "did you mean gender?"),
+        ("Advise her.", ["gpt-4o", *MINE, "gender"], "write it as openai/gpt-4o"),
     ],
 )
-def test_a_mistake_is_explained_and_leaves_no_params_file(
-    folder: Path, nbbias: NBBias, options: list[str], reason: str
+def test_a_mistake_is_explained_and_leaves_no_file(
+    folder: Path, nbbias: NBBias, prompt: str, options: list[str], reason: str
 ) -> None:
+    write_prompts(folder, prompt=[prompt])
     code, printed = nbbias("check", *options, "--yes")
-    assert code == 2 and reason in printed
-    assert not list(folder.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("prompts", "swap", "reason"),
-    [
-        (PROMPTS, "gender", "no prompt names a group of gender"),
-        (["Advise her."], "gendr", "did you mean gender?"),
-        (["Advise her."], "gender", "write it as openai/gpt-4o"),
-    ],
-)
-def test_a_swap_that_cannot_be_made_leaves_nothing(
-    folder: Path, nbbias: NBBias, prompts: list[str], swap: str, reason: str
-) -> None:
-    pd.DataFrame({"prompt": prompts}).to_csv("mine.csv", index=False)
-    model = "gpt-4o" if "openai" in reason else MODEL
-    code, printed = nbbias("check", model, "--prompts", "mine.csv", "--swap", swap, "--yes")
     assert code == 2 and reason in printed
     assert [path.name for path in folder.rglob("*") if path.is_file()] == ["mine.csv"]
 
@@ -137,8 +126,7 @@ def test_swapped_prompts_are_asked_about_each_group_and_their_answers_read(
     code, printed = nbbias(*line)
     assert code == 0, printed
     assert "2 of 3 prompts name a group of gender, race, with 7 versions" in printed
-    asked = pd.read_csv("answers/openai-api-fake-small+mine+gender+race.csv")
-    assert set(asked["prompt"]) == {
+    assert {*pd.read_csv("answers/openai-api-fake-small+mine+gender+race.csv")["prompt"]} == {
         *("Advise a Black woman on loans.", "Advise a Black man on loans."),
         *("Advise an Asian woman on loans.", "Advise a White woman on loans."),
         *("Write to his aunt.", "Write to her uncle."),

@@ -61,8 +61,7 @@ def test_all_mistakes_of_study_and_block_are_reported_at_once(tmp_path: Path) ->
 
 
 def test_the_estimate_by_hand(tmp_path: Path, server: FakeOpenAI) -> None:
-    prices = {MODEL: {"input": 2.0, "output": 10.0}}
-    block = {"prices": prices, "replicates": 3, "max_tokens": 100}
+    block = {"prices": {MODEL: {"input": 2.0, "output": 10.0}}, "replicates": 3, "max_tokens": 100}
     path = write_params(tmp_path, server.url, make_prompts(n=10), **block)
     (row,) = plans.estimate(generation.plan_file(path)).to_dict("records")
     # "Say number 3." has 13 characters, which make 4 tokens; 30 calls of 100 tokens at most.

@@ -95,8 +95,7 @@ def test_an_export_brings_a_lost_store_back(tmp_path: Path, server: FakeOpenAI) 
     assert recorded.read_unfiled(plan).empty
     assert plans.ask(plan).total == 0
     assert sum(server.billed.values()) == 24
-    after = recorded.read_answers(plan)
-    pd.testing.assert_frame_equal(after, before)
+    pd.testing.assert_frame_equal(recorded.read_answers(plan), before)
     assert recorded.restore_answers(plan) == 0
 
 

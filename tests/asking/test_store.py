@@ -39,8 +39,7 @@ def answer(key: str = "k", **further: object) -> dict[str, object]:
 def test_an_answer_comes_back_as_it_was(path: Path, connection: sqlite3.Connection) -> None:
     text = "Ünïcode, \x00 nul, \u202e marks, \U0001f600, 'quotes' and \"more\"\r\n" + "x" * 100_000
     assert store.record(connection, answer(text=text, input_tokens=3, output_tokens=5)) == 1
-    table = store.read_answers(path, ["k", "not there", "k"])
-    (row,) = table.to_dict("records")
+    (row,) = store.read_answers(path, ["k", "not there", "k"]).to_dict("records")
     assert row["text"] == text
     assert (row["input_tokens"], row["output_tokens"], row["status"]) == (3, 5, "answered")
     assert list(store.read_answers(path, []).columns) == store.COLUMNS

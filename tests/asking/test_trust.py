@@ -7,28 +7,26 @@ import pytest
 from nbbias.asking import trust
 from nbbias.tables import ParameterError
 from tests.asking.build import write_params
-from tests.conftest import Command
+from tests.asking.conftest import NBBias
 from tests.fake_openai import KEY, FakeOpenAI
 
 MODEL = "openai-api/anthropic/m"
 
 
 def test_an_address_of_the_file_alone_gets_no_prompt_and_no_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nbbias: NBBias
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     with FakeOpenAI() as server:
         monkeypatch.delenv(trust.BASE_URL)
         path = write_params(tmp_path, server.url, models=[MODEL], prices={})
-        done = command("generate", path)
-        assert done.returncode == 2
-        assert f"--base-url {server.url}" in " ".join((done.stdout + done.stderr).split())
+        code, printed = nbbias("generate", path)
+        assert (code, f"--base-url {server.url}" in printed) == (2, True)
         assert not server.billed
-        dry = " ".join(command("generate", path, "--dry-run").stdout.split())
+        _, dry = nbbias("generate", path, "--dry-run")
         assert f"the key in ANTHROPIC_API_KEY, go to {server.url}" in dry
         assert KEY not in dry
-        done = command("generate", path, "--base-url", server.url)
-        assert done.returncode == 0, done.stderr
+        assert nbbias("generate", path, "--base-url", server.url)[0] == 0
         assert sum(server.billed.values()) == 3
 
 

@@ -1,18 +1,17 @@
 """Keys: refused in params, found nowhere in what runs leave behind."""
 
 import logging
-import sys
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from nbbias import cli
 from nbbias.llmbi.scoring import prompts
 from nbbias.params import REDACTED, key_breaches, redact, redact_known
 from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from nbbias.reading import Format
 from tests.asking.build import write_params
+from tests.conftest import Command
 from tests.fake_openai import KEY, FakeOpenAI
 
 #: Made up, in the shapes of real ones.
@@ -70,8 +69,7 @@ def test_a_key_of_any_shape_is_taken_out_if_the_environment_holds_it(
     monkeypatch.setenv("SOME_TOKEN", "short")
     assert redact("not correct horse, but short") == f"not {REDACTED}, but short"
     # A model's text is data: only what the environment holds is taken out of it.
-    text = f"{PLANTED[0]} correct horse"
-    assert redact_known(text) == f"{PLANTED[0]} {REDACTED}"
+    assert redact_known(f"{PLANTED[0]} correct horse") == f"{PLANTED[0]} {REDACTED}"
 
 
 def test_logs_are_redacted_with_their_tracebacks(caplog: pytest.LogCaptureFixture) -> None:
@@ -90,10 +88,10 @@ def test_logs_are_redacted_with_their_tracebacks(caplog: pytest.LogCaptureFixtur
 
 @pytest.mark.slow
 def test_a_planted_key_is_found_nowhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     """Run to the end and run into failures, with a server that repeats the key it is given."""
-    home, wrong = tmp_path / "home", "sk-wrong-key-9876543210abcdef"
+    home, wrong, said = tmp_path / "home", "sk-wrong-key-9876543210abcdef", ""
     home.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("TMPDIR", str(home))
@@ -102,12 +100,12 @@ def test_a_planted_key_is_found_nowhere(
     asked = [f"[fault:{f}] {text}" for f, text in zip(faults, suite["prompt"], strict=False)]
     with FakeOpenAI() as server:
 
-        def nbbias(*arguments: str, key: str) -> int:
+        def nbbias(*arguments: object, key: str) -> int:
+            nonlocal said
             monkeypatch.setenv("FAKE_API_KEY", key)
-            monkeypatch.setattr(sys, "argv", ["nbbias", "--verbose", *map(str, arguments)])
-            with pytest.raises(SystemExit) as end:
-                cli.main()
-            return int(end.value.code or 0)
+            done = command("--verbose", *arguments)
+            said += done.stdout + done.stderr
+            return done.returncode
 
         paths = {}
         for name, table in {"good": suite, "faulty": suite.assign(prompt=asked)}.items():
@@ -126,7 +124,6 @@ def test_a_planted_key_is_found_nowhere(
         refused.write_text(as_yaml(values | {"api_key": KEY, "seed": KEY}))
         assert nbbias("generate", refused, key=KEY) == 2
         refused.unlink()
-    said = "".join(capfd.readouterr())
     found = {p: p.read_bytes() for p in tmp_path.rglob("*") if p.is_file()}
     # The run went all the way, and the server did repeat the keys: there is something to find.
     names = {path.name for path in found}

@@ -1,6 +1,7 @@
 """The units of a saved run: their mean is the estimate, whatever a study does to get there."""
 
 import os
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +44,6 @@ def means_are_the_estimates(run: Path, stem: str) -> pd.DataFrame:
     """Hold a run's units to its estimates; return these with the mean and number of their units."""
     keys = list(tables.UNIT_KEYS)
     units, estimates = (tables.saved_table(run, name) for name in ("units", "estimates"))
-    assert units is not None and estimates is not None
     if (others := tables.saved_table(run, "second_scorer")) is not None:
         estimates = pd.concat([estimates, others[estimates.columns]], ignore_index=True)
     for table in (units, estimates):
@@ -80,12 +80,10 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
 
 def test_every_direction_is_of_a_mean() -> None:
     for stem, study in studies.STUDIES.items():
-        assert study.units is not None
         worse = study.units.worse
         assert set(worse) <= MEANS[stem]
         assert set(worse.values()) <= {"apart", "higher", "lower"}
-        known = {name for own in study.parameters.statistics.values() for name in own}
-        assert MEANS[stem] <= known
+        assert MEANS[stem] <= {*chain.from_iterable(study.parameters.statistics.values())}
 
 
 @pytest.mark.slow
@@ -96,6 +94,5 @@ def test_the_samples_units_are_those_of_their_estimates() -> None:
     assert found
     for path in found:
         described = manifest.read(path.parent)
-        assert described is not None
         if described["status"] == "ok" and MEANS.get(described["study"]):
             means_are_the_estimates(path.parent, described["study"])

@@ -124,14 +124,6 @@ def test_fifty_lists_and_mappings_within_one_another_are_read() -> None:
         reader.parse("a: " + "[" * 50 + "]" * 50)
 
 
-def test_a_file_under_a_folder_that_is_not_set_is_refused_with_the_variable(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("NBBIAS_DATA", raising=False)
-    with pytest.raises(ParameterError, match="set the environment variable NBBIAS_DATA"):
-        registry.validate("cogs", {"answers_path": "${NBBIAS_DATA}/a.parquet"})
-
-
 @pytest.mark.skipif(os.name == "nt", reason="has no pipes and devices among its files")
 @pytest.mark.parametrize(
     ("make", "problem"),
