@@ -90,8 +90,7 @@ def row_of(table: pd.DataFrame, statistic: str, group: str | None = None, **keys
 
 def paired(*texts: tuple[str, str], model: str = "m", prompt: str = "neutral") -> pd.DataFrame:
     """Pairs of (answer, original)."""
-    ids = [str(i) for i in range(len(texts))]
-    common = {"source": "s", "article_id": ids}
+    common = {"source": "s", "article_id": [str(i) for i in range(len(texts))]}
     originals = pd.DataFrame({**common, "text": [original for _, original in texts]})
     answers = pd.DataFrame({**common, "text": [answer for answer, _ in texts]})
     return corpus.pair(originals, answers.assign(model=model, prompt=prompt, sample=1))
@@ -119,8 +118,7 @@ class Study:
 
     def estimates(self, *, confidence: float = 0.95) -> pd.DataFrame:
         inference = stats.InferenceSettings(confidence, 50, 0)
-        found = tone.estimates(self.scores, self.read, self.scored, inference=inference)
-        return found.estimates
+        return tone.estimates(self.scores, self.read, self.scored, inference=inference).estimates
 
     def fits(self, *, n_topics: int, seeds: Sequence[int], **how: Any) -> fits.Fitted:
         return fits.fit(self.read, self.tokens, fits.Fitting(n_topics, seeds, **how))
@@ -164,5 +162,4 @@ def small_study() -> dict[str, Any]:
     pairs = corpus.pair(originals, generations[generations["article_id"].isin(keep)])
     lexicon = lexicons.expand(lexicons.load_all(["gender", "disability"]))
     study = study_of(pairs, lexicon=lexicon)
-    found = study.fits(n_topics=4, seeds=[1, 2], threshold=0.5)
-    return study.tables() | {"fitted": found}
+    return study.tables() | {"fitted": study.fits(n_topics=4, seeds=[1, 2], threshold=0.5)}

@@ -37,9 +37,8 @@ def corpus(articles: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
         said = f"{ugly} she told him that he was a man. " * (1 + i % 2)
         originals.append(key | {"text": f"{said}The woman said she was glad {ugly}."})
         for number, model in enumerate(MODELS):
-            answer = f"He said {ugly} that she and the men were bad. " + "Her brother is good. " * (
-                (i + number) % 3
-            )
+            answer = f"He said {ugly} that she and the men were bad. "
+            answer += "Her brother is good. " * ((i + number) % 3)
             prompt = f"p {MARKDOWN} {UNITS} {TEMPLATE} {TURNED}"
             made = {"model": model, "prompt": prompt, "sample": 1, "text": answer}
             generations.append(key | made)
@@ -66,14 +65,10 @@ def harmless(html: str, *, frame_ignored: bool = False) -> BeautifulSoup:
         for name, value in tag.attrs.items():
             assert not name.lower().startswith("on"), (tag.name, name)
             assert name not in {"href", "src"}, (tag.name, name)
-            inert = name in {"srcdoc", "title", "data-label"}
-            assert inert or "javascript:" not in str(value)
+            assert name in {"srcdoc", "title", "data-label"} or "javascript:" not in str(value)
     # A style of theirs would hide everything.
     assert not any(style.get_text().startswith("*{") for style in found.find_all("style"))
-    shown = found.get_text()
-    for sign in "\x00\x1b\u202e\u2066":
-        assert sign not in html
-        assert sign not in shown
+    assert not set("\x00\x1b\u202e\u2066") & set(html + found.get_text())
     # Nothing that typesets mathematics finds two of its signs in one piece of text.
     for piece in found.find_all(string=True):
         ignored = frame_ignored and piece.find_parent(class_="mathjax_ignore")

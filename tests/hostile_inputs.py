@@ -59,8 +59,7 @@ _QUICK = {"n_topics": [2], "topic_fits": 1, "draws": 100, "toxicity_scorer": "of
 
 def _news(folder: Path) -> dict[str, Any]:
     originals, generations = hostile.corpus(len(hostile.ALL))
-    names = dict(zip(hostile.MODELS, NAMES, strict=True))
-    generations["model"] = generations["model"].map(names)
+    generations["model"] = generations["model"].replace(hostile.MODELS, NAMES)
     lexicon = hostile.lexicon()
     bias = str(lexicon["bias"].iloc[0])
     return {
@@ -102,11 +101,9 @@ def _biasalert(folder: Path) -> dict[str, Any]:
             for i, ending in enumerate(endings):
                 ugly = hostile.ALL[(len(rows) + i) % len(hostile.ALL)]
                 text = f"{ugly} in our town {group} {ending} {ugly}"
-                rows.append(
-                    (text, biased, kind, f"{group} {UNITS}", f"={ending} {TEMPLATE} {IMAGE}")
-                )
-    columns = ["text", "biased", "bias_type", "group", "attribute"]
-    labelled = pd.DataFrame(rows, columns=columns)
+                attribute = f"={ending} {TEMPLATE} {IMAGE}"
+                rows.append((text, biased, kind, f"{group} {UNITS}", attribute))
+    labelled = pd.DataFrame(rows, columns=["text", "biased", "bias_type", "group", "attribute"])
     labelled["text_id"] = labelled["text"].map(corpus.hash_text)
     answers = [
         (f"{i} {at} {ugly}", model, f"{ugly} {labelled['text'].iloc[i]}")
@@ -121,25 +118,15 @@ def _biasalert(folder: Path) -> dict[str, Any]:
     replies = both[["text_id"]].assign(reply=[yes if i % 2 else no for i in range(len(both))])
     flags = both[["text_id"]].assign(reply=[str(i % 3 == 0) for i in range(len(both))])
     known = labelled[labelled["biased"]].rename(columns={"text": "statement"})
-    pairs = pd.DataFrame(
-        {
-            "sent_more": labelled["text"],
-            "sent_less": labelled["text"].str.replace("in our", "in my"),
-            "stereo_antistereo": "stereo",
-            "bias_type": labelled["bias_type"].replace("social", "age"),
-        }
-    )
+    known = known.drop(columns=["biased", "text_id"]).assign(source=f"by {UNITS} {ADDRESS}{ANSI}")
+    known["entry_id"] = [f"{i} {IMAGE}" for i in range(len(known))]
+    pairs = labelled[["bias_type"]].replace("social", "age").assign(sent_more=labelled["text"])
+    pairs["sent_less"] = pairs["sent_more"].str.replace("in our", "in my")
     human = said[["text_id"]].assign(biased=[i % 2 for i in range(len(said))])
     return {
         "labelled_path": _saved(labelled, folder / "labelled.parquet"),
-        "knowledge_path": _saved(
-            known[["statement", "bias_type", "group", "attribute"]].assign(
-                entry_id=[f"{i} {IMAGE}" for i in range(len(known))],
-                source=f"by {UNITS} {ADDRESS}{ANSI}",
-            ),
-            folder / "knowledge.parquet",
-        ),
-        "pairs_path": _saved(pairs, folder / "pairs.parquet"),
+        "knowledge_path": _saved(known, folder / "knowledge.parquet"),
+        "pairs_path": _saved(pairs.assign(stereo_antistereo="stereo"), folder / "pairs.parquet"),
         "answers_path": _saved(said, folder / "answered.parquet"),
         "human_path": _saved(human, folder / "human.parquet"),
         "replies_paths": {

@@ -67,8 +67,7 @@ def test_scores_of_0_and_1_are_shares() -> None:
     means = rows(texts, "mean")
     assert means["ci_low"].between(0, 1).all() and means["ci_high"].between(0, 1).all()
     assert rows(texts, "difference")["test"].tolist() == ["two shares, pooled z"]
-    paired = rows(texts.assign(id=[1, 2, 3] * 2), "difference")
-    assert paired["test"].tolist() == ["McNemar"]
+    assert rows(texts.assign(id=[1, 2, 3] * 2), "difference")["test"].tolist() == ["McNemar"]
 
 
 def test_what_was_not_measured_is_counted_and_equal_scores_have_no_interval() -> None:

@@ -50,13 +50,8 @@ def test_links_of_a_page_lead_to_files(path: Path) -> None:
 
 
 def test_no_word_of_the_project_s_own_stands_where_people_read() -> None:
-    folders = [
-        "docs/*.md",
-        "docs/[dhm]*/*.md",
-        "src/nbbias/data/prose/*",
-        "params/*/*.yaml",
-        "tests/golden/[!n]*.txt",
-    ]
+    folders = ["docs/*.md", "docs/[dhm]*/*.md", "src/nbbias/data/prose/*", "params/*/*.yaml"]
+    folders += ["tests/golden/[!n]*.txt"]
     read = [ROOT / "README.md", *(path for folder in folders for path in ROOT.glob(folder))]
     assert not {word for path in read for word in re.findall(_HOUSE, path.read_text("utf-8"))}
 
@@ -148,8 +143,7 @@ def test_every_column_of_a_table_in_capitals_is_explained() -> None:
 
 def test_what_papers_say_is_where_the_page_says() -> None:
     rows = papers.rows()
-    lost = [n for row in rows for n in row["where"].split() if not papers.is_there(n)]
-    assert not lost
+    assert not [n for row in rows for n in row["where"].split() if not papers.is_there(n)]
     assert {row["verdict"] for row in rows} <= set(papers.VERDICTS)
     derived = {row["reproduced"] for row in rows} - {"", "no", "not possible"}
     assert len(derived) >= 9 and all(map(papers.is_there, derived))
@@ -231,8 +225,7 @@ def test_the_tutorial_s_numbers_are_those_of_the_study() -> None:
 
 def test_examples_of_api_pages_can_be_pasted() -> None:
     made = pytest.importorskip("made")
-    lines = [">>> rows = pd.Series([1, 2])", ">>> wilson(len(rows), 4)"]
-    names = made.missing_names(lines)
+    names = made.missing_names([">>> rows = pd.Series([1, 2])", ">>> wilson(len(rows), 4)"])
     assert made.imports(names, nbbias.stats, nbbias.stats.intervals) == [
         "import pandas as pd",
         "from nbbias.stats import wilson",

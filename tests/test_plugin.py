@@ -92,6 +92,5 @@ def test_its_judge_and_instrument_are_named_where_ours_are(target: Path, tmp_pat
     told = nbbias(target, "params", "biasalert", cwd=tmp_path, COLUMNS="1000").stdout
     assert "shouting (of the package nbbias-tiny)" in told
     assert "smiles" in nbbias(target, "params", "llmbi", cwd=tmp_path, COLUMNS="1000").stdout
-    own = ("-p", "bias_scorer=smiles")
-    measured = nbbias(target, "measure", "llmbi", *own, cwd=tmp_path)
+    measured = nbbias(target, "measure", "llmbi", "-p", "bias_scorer=smiles", cwd=tmp_path)
     assert measured.returncode == 0, measured.stderr

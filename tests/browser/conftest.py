@@ -91,19 +91,11 @@ class Heard:
     """A page that is opened: what it asked for and complained about."""
 
     def __init__(self, page: Page, path: Path) -> None:
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        page.on("request", lambda one: self._asked(one.url))
+        self.requests, self.complaints = list[str](), list[str]()
+        page.on("request", lambda one: one.url.startswith(OWN) or self.requests.append(one.url))
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.on(
-            "console",
-            lambda said: self.complaints.append(said.text) if said.type == "error" else None,
-        )
+        page.on("console", lambda said: said.type == "error" and self.complaints.append(said.text))
         page.goto(path.as_uri(), wait_until="load")
-
-    def _asked(self, url: str) -> None:
-        if not url.startswith(OWN):
-            self.requests.append(url)
 
 
 def grave_violations(page: Page) -> list[tuple[str, list[str]]]:

@@ -65,5 +65,4 @@ def test_pages_about_runs_are_accessible(
     assert grave_violations(page) == []
     assert (heard.requests, heard.complaints) == ([], [])
     assert page.evaluate(TOO_WIDE) <= 0
-    width = page.viewport_size["width"] if page.viewport_size else 0
-    page.screenshot(path=shots / f"{name}-many-{scheme}-{width}.png")
+    page.screenshot(path=shots / f"{name}-many-{scheme}-{page.viewport_size['width']}.png")

@@ -61,8 +61,8 @@ def test_a_page_shows_hostile_texts_as_text(
     shown = page.locator("main").inner_text()
     assert UNSEEN.findall(shown) == []
     assert hostile.SCRIPT in shown or hostile.IMAGE in shown or "<img src=x" in shown
-    width = page.viewport_size["width"] if page.viewport_size else 0
-    page.screenshot(path=shots / f"hostile-{name.replace('/', '-')}-{width}.png")
+    shot = f"hostile-{name.replace('/', '-')}-{page.viewport_size['width']}.png"
+    page.screenshot(path=shots / shot)
     assert (dialogs, heard.requests, heard.complaints) == ([], [], [])
     if "llmbi" in name:
         assert grave_violations(page) == []

@@ -15,11 +15,9 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.mark.slow
 def test_the_text_tests_pass_without_the_folder_and_without_numba(tmp_path: Path) -> None:
-    package = shutil.copytree(Path(nbbias.__file__).parent, tmp_path / "nbbias")
-    shutil.rmtree(package / "fast")
-    shutil.copytree(
-        ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("fast", "__pycache__")
-    )
+    fast = shutil.ignore_patterns("fast", "__pycache__")
+    shutil.copytree(Path(nbbias.__file__).parent, tmp_path / "nbbias", ignore=fast)
+    shutil.copytree(ROOT / "tests", tmp_path / "tests", ignore=fast)
     (tmp_path / "numba.py").write_text("raise ImportError('numba is not installed')\n")
     names = ("annotate", "topics", "sentiment", "lexicons", "substitution", "embeddings")
     tests = [f"tests/text/test_{name}.py" for name in names]

@@ -42,13 +42,10 @@ def test_runs_and_focus_are_not_beyond_the_floor_and_leave_signed_intervals_true
     assert (distance["p_value"] < 0.05).sum() <= 9
     lower = level.chance[(level.chance["model"] == "even") & (level.chance["statistic"] == "bias")]
     highest = lower[lower["reference"] == "permutation"]["null_high"].to_numpy()
-    far = (distance["estimate"].to_numpy() > highest).sum()
-    assert far > n / 2
+    assert (distance["estimate"].to_numpy() > highest).sum() > n / 2
     for model, planted in (("even", 0.0), ("fewer", -0.15)):
-        of_model = level.estimates[level.estimates["model"] == model]
-        signed = of_model[
-            (of_model["statistic"] == "share_difference") & (of_model["group"] == "female")
-        ]
+        signed = level.estimates.query(f"model == '{model}' and group == 'female'")
+        signed = signed[signed["statistic"] == "share_difference"]
         held = ((signed["ci_low"] <= planted) & (planted <= signed["ci_high"])).sum()
         assert held >= 51
 

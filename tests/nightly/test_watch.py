@@ -56,10 +56,8 @@ def series(
     changed = np.arange(looks + 1) >= at if at else np.zeros(looks + 1, bool)
     if kind == "binary":
         rate = rng.beta(0.5, 9.5, (n, 1))
-        sides = (
-            rng.random((n, looks + 1)) < rate,
-            np.repeat(rng.random((n, 1)) < rate, looks + 1, 1),
-        )
+        new, recorded = rng.random((n, looks + 1)), np.repeat(rng.random((n, 1)), looks + 1, 1)
+        sides = [drawn < rate for drawn in (new, recorded)]
         read = [np.where(rng.random(side.shape) < 0.01, ~side, side) for side in sides]
         return read[0].astype(float), read[1].astype(float)
 

@@ -75,8 +75,7 @@ def test_the_wheel_without_extras_is_enough_for_two_studies(built: Path, tmp_pat
         return done.stdout
 
     imported = [python, "-c", "import nbbias; print(nbbias.__file__)"]
-    told = subprocess.check_output(imported, cwd=tmp_path, env=kept, text=True)
-    assert str(site) in told
+    assert str(site) in subprocess.check_output(imported, cwd=tmp_path, env=kept, text=True)
     assert "sample.yaml" in called("list")
     called("new", "mine")
     called("studies", where=tmp_path / "mine")

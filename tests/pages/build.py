@@ -72,8 +72,7 @@ def run(
     table, units = tables.estimates_and_units(estimates, **common)
     tables.save_table(units, "units", out=folder)
     tables.save_table(table, "estimates", out=folder)
-    declared = reading_claims.declared(table, claims, confidence=0.95)
-    tables.save_table(declared, "claims", out=folder)
+    tables.save_table(reading_claims.declared(table, claims, confidence=0.95), "claims", out=folder)
     content = {"study": "llmbi", "run": folder.name, "data": {}, "versions": {}, "status": "ok"}
     content |= {"started": "2024-01-01T10:00:00", "seconds": 1.0}
     content |= {"parameters": {"claims": list(claims), "confidence": 0.95}}

@@ -15,13 +15,13 @@ from tests.pages.build import HOSTILE, printing, soup, written
 ENDED = {"status": "ok", "started": "2024-05-01T10:20:30+00:00", "seconds": 12.4}
 
 
-def described(**changes: Any) -> dict[str, Any]:
-    notebook = ROOT / "notebooks/llmbi.ipynb"
-    return manifest.describe("llmbi", "sample", registry.validate("llmbi", {}), notebook) | changes
+DEFAULTS = registry.validate("llmbi", {})
 
 
-def about(**changes: Any) -> dict[str, Any]:
-    return page.foot(described(**changes), ENDED)
+def about(**values: Any) -> dict[str, Any]:
+    """What the page of a run says whose parameters have these values."""
+    told = manifest.describe("llmbi", "sample", DEFAULTS, ROOT / "notebooks/llmbi.ipynb")
+    return page.foot(told | {"parameters": told["parameters"] | values}, ENDED)
 
 
 def page_with(folder: Path, content: dict[str, Any]) -> BeautifulSoup:
@@ -30,8 +30,7 @@ def page_with(folder: Path, content: dict[str, Any]) -> BeautifulSoup:
 
 
 def test_what_differs_from_a_default_is_marked() -> None:
-    values = {**described()["parameters"], "seed": 7, "weights": {"age": 2.0}}
-    content = about(parameters=values)
+    content = about(seed=7, weights={"age": 2.0})
     assert {row["name"]: row["value"] for row in content["parameters"] if row["changed"]} == {
         "seed": "7",
         "weights": "{age: 2.0}",
@@ -39,17 +38,17 @@ def test_what_differs_from_a_default_is_marked() -> None:
 
 
 def test_a_page_holds_what_repeats_its_run(tmp_path: Path) -> None:
-    values = {**described()["parameters"], "seed": 200, "weights": {"1:30": 2.0}}
-    footer = page_with(tmp_path, about(parameters=values)).footer
+    values = {"seed": 200, "weights": {"1:30": 2.0}}
+    footer = page_with(tmp_path, about(**values)).footer
     assert footer.a["href"] == "params.yaml"
     saved = tables.write(tmp_path / "saved.yaml", footer.select("details pre")[-1].get_text())
     stem, read = registry.read(saved)
-    assert (stem, registry.validate(stem, read).model_dump()) == ("llmbi", values)
+    assert stem == "llmbi"
+    assert registry.validate(stem, read).model_dump() == DEFAULTS.model_dump() | values
 
 
 def test_hostile_values_are_text(tmp_path: Path) -> None:
-    values = {**described()["parameters"], "answers_path": HOSTILE}
-    main = page_with(tmp_path, about(parameters=values)).main
+    main = page_with(tmp_path, about(answers_path=HOSTILE)).main
     assert main.find(["script", "img"]) is None
     assert main.get_text().count(HOSTILE) == 2
 

@@ -71,7 +71,6 @@ def test_units_that_are_not_those_of_the_estimate_are_left_out(tmp_path: Path) -
     folder = run(tmp_path / "a", {"m": scores(1)})
     assert len(changes.read(folder).units) == 1
     table = tables.saved_table(folder, "units")
-    assert table is not None
     tables.save_table(table.assign(value=table["value"] + 0.1), "units", out=folder)
     assert changes.read(folder).units == {}
 
@@ -94,8 +93,7 @@ def test_settings_that_differ_are_listed_and_no_others() -> None:
     second = {"parameters": {"draws": 3, "seed": 2}, "git": {"commit": "a" * 40, "dirty": True}}
     first["data"] = {"answers_path": {"path": "x/a.csv", "sha256": "1" * 64}}
     second["data"] = {"answers_path": {"path": "y/a.csv", "sha256": "2" * 64}}
-    rows = changes.settings([first, second, first])
-    assert rows.to_numpy().tolist() == [
+    assert changes.settings([first, second, first]).to_numpy().tolist() == [
         ["parameter", "draws", "1", "3", "1"],
         ["data", "answers_path", *(f"a.csv ({digit * 12})" for digit in "121")],
         ["git", "dirty", "False", "True", "False"],

@@ -18,8 +18,7 @@ def written(target: Path, *folders: Path) -> BeautifulSoup:
 
 
 def cells(table: BeautifulSoup) -> list[list[str]]:
-    rows = table.select("tr")
-    return [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in rows]
+    return [[cell.get_text() for cell in row.select("th, td")] for row in table.select("tr")]
 
 
 def test_equal_runs_and_runs_with_nothing_in_common_are_called_so(tmp_path: Path) -> None:

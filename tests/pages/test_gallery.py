@@ -20,10 +20,6 @@ def heads(page: BeautifulSoup) -> list[str]:
     return [h.get_text() for h in page.select(".cards h2")]
 
 
-def text_of(page: BeautifulSoup) -> str:
-    return " ".join(page.get_text(" ").split())
-
-
 def test_every_run_has_a_card_by_study_and_the_newest_first(tmp_path: Path) -> None:
     assert "No run yet." in index(tmp_path).get_text()
     for day, (study, name) in enumerate([("llmbi", "b"), ("cogs", "z"), ("llmbi", "a")], start=1):
@@ -55,14 +51,12 @@ def test_a_card_shows_what_leads_its_page(tmp_path: Path) -> None:
 def test_a_failed_run_says_where_and_what_to_do_and_shows_no_finding(tmp_path: Path) -> None:
     failed = {"status": "failed", "error": {"cell": 12, "message": "no column" + 600 * "!"}}
     folder = build.leave(tmp_path, "a.failed", **failed)
-    tables.save_finding(
-        build.LEAD | {"sentence": "All is well.", "plain": ["All is well."]}, out=folder
-    )
+    lead = build.LEAD | {"sentence": "All is well.", "plain": ["All is well."]}
+    tables.save_finding(lead, out=folder)
     build.leave(tmp_path, "a")
-    page = index(tmp_path)
-    card = page.select_one('li[data-status="failed"]')
-    assert card is not None and card.img is None
-    text = text_of(card)
+    card = index(tmp_path).select_one('li[data-status="failed"]')
+    assert card.img is None
+    text = " ".join(card.get_text(" ").split())
     assert "Failed in cell 12: no column!!!" in text and 510 * "!" not in text
     assert "report it as a defect of nbbias. The last good run stays as a." in text
     assert card.select_one(".badge").get_text() == "failed"  # type: ignore[union-attr]

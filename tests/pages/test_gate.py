@@ -176,16 +176,14 @@ def test_a_model_that_was_not_asked_again_is_not_shown_to_be_anything(
 def test_a_mistake_is_told_with_what_to_do(
     tmp_path: Path, claims: list[Any], options: dict[str, Any], message: str
 ) -> None:
-    folders = pair(tmp_path, scores(1), scores(2), claims=claims)
     with pytest.raises(NbbiasError, match=message):
-        gate(*folders, **options)
+        gate(*pair(tmp_path, scores(1), scores(2), claims=claims), **options)
 
 
 def test_a_run_of_another_study_is_refused(tmp_path: Path) -> None:
     old = run(tmp_path / "old", {"m": scores(1)}, study="cogs")
-    new = run(tmp_path / "new", {"m": scores(2)})
     with pytest.raises(NbbiasError, match="is a run of cogs, not of llmbi"):
-        gate(new, old, margin=0.1)
+        gate(run(tmp_path / "new", {"m": scores(2)}), old, margin=0.1)
 
 
 def test_other_names_claims_and_files_are_remarked(tmp_path: Path) -> None:
@@ -208,10 +206,8 @@ def test_junit_and_markdown_say_the_same_and_are_whole(tmp_path: Path) -> None:
     other = {HOSTILE: scores(2, mean=0.9), "b": scores(4)}
     result = gate(*pair(tmp_path, one, other), margin=MARGIN)
     suite = ElementTree.fromstring(pages_gate.junit(result).encode()).find("testsuite")
-    assert suite is not None
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("3", "1", "1")
-    failed = suite.find("testcase/failure")
-    assert failed is not None and "worse by" in str(failed.get("message"))
+    assert "worse by" in suite.find("testcase/failure").get("message")
     text = pages_gate.markdown(result)
     assert "<script>" not in text.replace("\\<script", "") and "\x1b" not in text
     rows = [line for line in text.splitlines() if line.startswith("| **")]

@@ -84,8 +84,7 @@ def user_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     made = tmp_path / "runs" / "news_bias" / "own"
     source = [f"generations_path = {made_path!r}", str(machine / "data/news.csv")]
     notebook = tables.write(made / "notebook.ipynb", json.dumps({"source": source}))
-    page = f"<p>{share.TRAIL}&quot;{html.escape(made_path)}&quot;</p>"
-    tables.write(made / "index.html", page)
+    tables.write(made / "index.html", f"<p>{share.TRAIL}&quot;{html.escape(made_path)}&quot;</p>")
     tables.save_table(claims(PLAIN), "estimates", out=made)
     ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00", "seconds": 1.0}
     described = manifest.describe("news_bias", "own", parameters, notebook)

@@ -45,8 +45,7 @@ def saved(model: float, judge: float, runs: int, name: str) -> Path:
         read = recorded + judge * later + rng.normal(0, 0.02, N)
         for kind, values in (("new", new), ("anchors", read)):
             data = {"answers_path": texts(day if kind == "new" else "recorded")}
-            place = folder / kind / "llmbi" / day
-            build.run(place, {name: list(values)}, **common, data=data)
+            build.run(folder / kind / "llmbi" / day, {name: list(values)}, **common, data=data)
     return folder
 
 

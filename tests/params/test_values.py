@@ -48,7 +48,6 @@ def test_a_message_lists_what_is_known_and_shows_what_was_given() -> None:
     ("name", "value"),
     [
         ("confidence", 1.0),
-        ("seed", -1),
         ("weights", {"Age": 100.1}),
         ("lambda_factor", float("nan")),
         ("weights", {"Age": float("inf")}),
@@ -139,9 +138,8 @@ def test_the_cell_is_python_whose_defaults_and_annotations_are_the_models(stem: 
 def test_all_parameters_written_to_a_file_are_the_same_parameters(tmp_path: Path) -> None:
     stem = "news_bias"
     found = registry.validate(*registry.read(ROOT / "params" / stem / "sample.yaml"))
-    path = tables.write(
-        tmp_path / share.PARAMS, params.as_yaml({"study": stem, **found.model_dump()})
-    )
+    text = params.as_yaml({"study": stem, **found.model_dump()})
+    path = tables.write(tmp_path / share.PARAMS, text)
     read, values = registry.read(path)
     assert read == stem
     assert set(values) == set(STUDIES[stem].parameters.model_fields)

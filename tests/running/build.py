@@ -32,8 +32,7 @@ def write_project(folder: Path, *cells: str, name: str = "sample", yaml: str = "
 
 def run_file(path: Path, out: Path) -> dict[str, str]:
     """Plan and run one params file; return the statuses."""
-    plan = run_plan.plan([path], out=out)
-    return run.run(plan, out=out, jobs=1, report=lambda *_: None)
+    return run.run(run_plan.plan([path], out=out), out=out, jobs=1, report=lambda *_: None)
 
 
 def read_files(folder: Path) -> dict[str, bytes]:

@@ -36,8 +36,7 @@ def test_a_run_run_all_and_measure_give_the_same_tables(stem: str, tmp_path: Pat
     values = studies.read(path)[1]
     (cell,) = (c for c in node.cells if "parameters" in c.metadata.get("tags", []))
     cell.source = "\n".join([cell.source, *(f"{key} = {v!r}" for key, v in values.items())])
-    where = {"metadata": {"path": str(folder)}}
-    NotebookClient(node, timeout=600, resources=where).execute()
+    NotebookClient(node, timeout=600, resources={"metadata": {"path": str(folder)}}).execute()
     (by_hand,) = (tmp_path / "lab" / "runs" / stem).iterdir()
     assert read_results(by_hand) == expected
 

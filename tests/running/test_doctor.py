@@ -43,13 +43,10 @@ def test_of_two_files_the_one_by_models_is_what_is_classified() -> None:
 
 
 def test_an_effect_that_is_detected_has_the_power_of_the_plan() -> None:
-    plan = calibration.planning.NewsWords
-    said = doctor._power(plan, 60, {"models": 1})
+    said = doctor._power(calibration.planning.NewsWords, 60, {"models": 1})
     detected = float(said.partition("; 80% from ")[2].split()[0])
-    (reached,) = sample_size.plan_sample_size("news_bias", ["units=60", f"effect=-{detected}"])[
-        "reached"
-    ]
-    assert reached == pytest.approx(0.8, abs=0.03)
+    planned = sample_size.plan_sample_size("news_bias", ["units=60", f"effect=-{detected}"])
+    assert planned["reached"].item() == pytest.approx(0.8, abs=0.03)
     assert said.endswith(f"with {sample_size.plan_sample_size('news_bias')['n'][0]} articles")
     assert "assurance" in doctor._power(calibration.planning.Level, 60, {})
     assert "from" in doctor._power(calibration.planning.Rbs, 40, {})

@@ -37,8 +37,7 @@ def test_too_many_runs_and_all_that_cannot_be_read_are_refused() -> None:
 
 def test_a_grid_is_planned_under_names_of_what_differs(tmp_path: Path) -> None:
     assigned = ["seed=200", "lambda_factor=0.5,1.5", "aggregation=mean,sum"]
-    runs = run_plan.plan([SAMPLE], overrides=assigned, out=tmp_path)
-    assert [run.name for run in runs] == [
+    assert [run.name for run in run_plan.plan([SAMPLE], overrides=assigned, out=tmp_path)] == [
         "sample-seed=200,lambda_factor=0.5",
         "sample-seed=200,aggregation=sum,lambda_factor=0.5",
         "sample-seed=200",

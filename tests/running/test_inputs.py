@@ -74,9 +74,8 @@ def test_news_refuses(tmp_path: Path, golden: Golden) -> None:
     ]
     wrong = news(tmp_path) | {"originals_path": write(tmp_path, "wrong.csv", prose)}
     misspelt = {"topic_fitz": 3, "draws": 3, "biases": ["gendr"], "names_path": "nowhere.csv"}
-    both = wrong | {"generations_path": "wrong.csv"}
     messages = [
-        refused(tmp_path, "news_bias", **both),
+        refused(tmp_path, "news_bias", **wrong | {"generations_path": "wrong.csv"}),
         refused(tmp_path, "news_bias", **wrong, **misspelt),
         refused(tmp_path, "news_bias", **news(tmp_path, [*articles(model="m"), *mute])),
         refused(tmp_path, "news_bias", **news(tmp_path, articles(source="mine", model="m"))),

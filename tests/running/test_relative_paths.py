@@ -75,7 +75,6 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     assert laid_out.export_path == study / "answers/answers.parquet"
     assert laid_out.store_path == study / "answers/answers.sqlite"
     (one,) = run_plan.plan([Path("../study/mine.yaml")])
-    assert one.calls is not None
     assert one.calls.export_path == laid_out.export_path
     assert len(laid_out.calls) == 1
     done = command("generate", "../study/mine.yaml", "--dry-run")

@@ -41,20 +41,18 @@ def test_the_power_of_a_number_of_units_and_what_no_number_reaches() -> None:
 
 
 def test_cost_is_that_of_a_dry_run() -> None:
-    path = Path("params/cogs/kumar2024.yaml")
-    plan = generation.plan_file(path, dry_run=True)
+    plan = generation.plan_file(Path("params/cogs/kumar2024.yaml"), dry_run=True)
     dry, block = asking_plan.estimate(plan), plan.block
     price = next(iter(block.prices.values()))
     assumed = {
         "models": len(block.models),
         "repeats": block.replicates,
-        "prompt_tokens": dry["input_tokens"].sum() / dry["calls"].sum(),
+        "prompt_tokens": round(dry["input_tokens"].sum() / dry["calls"].sum()),
         "answer_tokens": block.max_tokens,
         "input_price": price.input,
         "output_price": price.output,
         "units": 360,  # 12 tasks by 30 themes
     }
-    assumed["prompt_tokens"] = round(assumed["prompt_tokens"])
     row = plan_sample_size("cogs", [f"{name}={value}" for name, value in assumed.items()])
     assert row["calls"].item() == dry["calls"].sum()
     assert row["tokens_out"].item() == dry["output_tokens"].sum()

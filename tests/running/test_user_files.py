@@ -104,8 +104,7 @@ def test_a_params_file_replaces_no_other_and_has_the_run_s_name() -> None:
 def test_names_in_files_steer_neither_the_params_file_nor_a_terminal(command: Command) -> None:
     odd = write("o\nseed: 7.csv", id=range(3), text=TEXTS, **{"n\npairs: all": 1})
     found = plan_files("news_bias", [odd, sides()[1]])
-    names = {"study", "originals_path", "generations_path"}
-    assert params.read_yaml(found[1]).keys() == names
+    assert params.read_yaml(found[1]).keys() == {"study", "originals_path", "generations_path"}
     assert not any("\n" in line for line in found[0])
     assert found[2][0].parameters.seed != 7
     path = write("a.csv", prompt="Why?", text=["\x1b[31mred\x1b[0m\u202e"], **{"\x1b[2Jx": 1})

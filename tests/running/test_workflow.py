@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nbbias import tables
 from nbbias.pages import share
 from nbbias.params.yaml import parse as parse_yaml
 from nbbias.tables import data_path
@@ -23,25 +24,22 @@ needs_a_shell = pytest.mark.skipif(sys.platform == "win32", reason="steps run in
 
 
 def test_a_repository_holds_all_that_its_workflow_names(tmp_path: Path) -> None:
-    share.new(tmp_path / "mine", ci="github")
-    path = tmp_path / "mine" / ".github/workflows/bias.yml"
-    workflow, text = read(path), path.read_text("utf-8")
+    mine = tmp_path / "mine"
+    share.new(mine, ci="github")
+    path, night = (mine / f".github/workflows/{name}.yml" for name in ("bias", "nightly"))
+    workflow, nightly, text = read(path), read(night), path.read_text("utf-8")
     for name in ("requirements.txt", "ci/gate.sh", "params/llmbi/ci.yaml"):
-        assert name in text and (tmp_path / "mine" / name).is_file()
-    night = tmp_path / "mine" / ".github/workflows/nightly.yml"
-    nightly = read(night)
+        assert name in text and (mine / name).is_file()
     for name in ("params/llmbi/ci.yaml", "params/llmbi/anchors.yaml"):
         assert f"nbbias run {name}" in night.read_text("utf-8")
-    measured, fixed = (
-        read(tmp_path / "mine/params/llmbi" / name) for name in ("ci.yaml", "anchors.yaml")
-    )
+    measured, fixed = (read(mine / f"params/llmbi/{name}.yaml") for name in ("ci", "anchors"))
     other = {"answers_path": "", "generate": ""}
     assert measured | other == fixed | other
     for step in workflow["jobs"]["measure"]["steps"] + nightly["jobs"]["watch"]["steps"]:
         subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)
-    ignored = (tmp_path / "mine" / ".gitignore").read_text("utf-8").splitlines()
+    ignored = (mine / ".gitignore").read_text("utf-8").splitlines()
     assert "answers/" in ignored and "accepted/" not in ignored
-    assert "nbbias[llm]==" in (tmp_path / "mine" / "requirements.txt").read_text("utf-8")
+    assert "nbbias[llm]==" in (mine / "requirements.txt").read_text("utf-8")
     assert "OPENAI_API_KEY" in text and "CI_RUN" in text and 'STRICT: "true"' in text
 
 
@@ -61,20 +59,14 @@ def test_the_gate_of_several_runs(
     tmp_path: Path, exits: dict[str, int], env: dict[str, str], status: int, told: str
 ) -> None:
     first = exits.pop("first", None)  # against the first accepted run
-    for name in (*exits, "two.failed") if exits else ():
-        for folder in ("runs", "accepted"):
-            if (folder, name) != ("accepted", "new"):
-                (tmp_path / folder / "a" / name).mkdir(parents=True)
-                (tmp_path / folder / "a" / name / "manifest.json").write_text(folder)
-    command = tmp_path / "nbbias"
-    if first is not None:
-        (tmp_path / "first/a/one").mkdir(parents=True)
-        (tmp_path / "first/a/one/manifest.json").write_text("first")
+    names = [*exits, "two.failed"] if exits else []
+    places = [f"{folder}/a/{name}" for folder in ("runs", "accepted") for name in names]
+    places += [] if first is None else ["first/a/one"]
+    for place in {*places} - {"accepted/a/new"}:
+        tables.write(tmp_path / place / "manifest.json", place.partition("/")[0])
     cases = "".join(f"runs/a/{name}/accepted) exit {code};;" for name, code in exits.items())
-    cases += f"runs/a/one/first) exit {first};;"
-    command.write_text(
-        f'#!/bin/sh\ncase $2/${{4%%/*}} in {cases} *) echo "unexpected $2"; exit 9;; esac\n'
-    )
+    cases += f'runs/a/one/first) exit {first};; *) echo "unexpected $2"; exit 9;;'
+    command = tables.write(tmp_path / "nbbias", f"#!/bin/sh\ncase $2/${{4%%/*}} in {cases} esac\n")
     command.chmod(0o755)
     outside = {name: value for name, value in os.environ.items() if name != "GITHUB_ACTIONS"}
     outside["PATH"] = f"{tmp_path}:{outside['PATH']}"

@@ -1,5 +1,7 @@
 """Multitrait–multimethod correlations and kappa: against libraries, by hand, and a known truth."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -33,8 +35,9 @@ def simulated(
     return pd.DataFrame(values, columns=columns), np.arange(n).repeat(models)
 
 
-def by_statistic(table: pd.DataFrame) -> pd.DataFrame:
-    return table.set_index("statistic")
+def by_statistic(values: pd.DataFrame, articles: np.ndarray, **how: Any) -> pd.DataFrame:
+    how = {"confidence": 0.95} | how
+    return stats.multitrait_multimethod(values, clusters=articles, **how).set_index("statistic")
 
 
 def test_correlations_are_those_of_scipy_and_their_means() -> None:
@@ -47,7 +50,7 @@ def test_correlations_are_those_of_scipy_and_their_means() -> None:
     # By hand: women, men, Black people by a and b (0 to 5); no woman beside a man.
     convergent = np.mean([expected[0, 1], expected[2, 3], expected[4, 5]])
     discriminant = np.mean([expected[at] for at in ((0, 4), (2, 4), (1, 5), (3, 5))])
-    means = by_statistic(table)["estimate"]
+    means = table.set_index("statistic")["estimate"]
     assert means["convergent_mean"] == pytest.approx(convergent)
     assert means["discriminant_mean"] == pytest.approx(discriminant)
     assert means["validity_difference"] == pytest.approx(convergent - discriminant)
@@ -58,9 +61,7 @@ def test_intervals_are_those_of_a_plain_jackknife_over_articles() -> None:
     values, articles = simulated(np.random.default_rng(2), 25, trait=0.3, method=0.3, models=3)
     models = np.tile(np.arange(3), 25)
     values.iloc[::7, 4] = np.nan
-    table = by_statistic(
-        stats.multitrait_multimethod(values, clusters=articles, strata=models, confidence=0.9)
-    )
+    table = by_statistic(values, articles, strata=models, confidence=0.9)
     deviations = values - values.groupby(models).transform("mean")
     # Women's and men's measures are whole; of Black people's by the first scorer some are missing.
     whole = values.dropna()
@@ -87,25 +88,21 @@ def test_intervals_are_those_of_a_plain_jackknife_over_articles() -> None:
 def test_what_cannot_be_compared_says_why() -> None:
     values, articles = simulated(np.random.default_rng(4), 30, trait=0.4, method=0.2)
     one_scorer = values.loc[:, values.columns.get_level_values("method") == "a"]
-    table = by_statistic(
-        stats.multitrait_multimethod(one_scorer, clusters=articles, confidence=0.95)
-    )
+    table = by_statistic(one_scorer, articles)
     assert table.loc["validity_difference", "reason"] == "needs two methods of one trait"
     one_bias = values["gender"]
     one_bias.columns = pd.MultiIndex.from_tuples(NAMES[:4], names=MEASURE)
-    table = by_statistic(stats.multitrait_multimethod(one_bias, clusters=articles, confidence=0.95))
+    table = by_statistic(one_bias, articles)
     assert table.loc["validity_difference", "reason"] == "needs two traits by one method"
     # One article in which a scorer says something is no variance, and few clusters no interval.
     hardly = values.copy()
     hardly.iloc[:, 4] = 0.0
     hardly.iloc[3, 4] = 1.0
-    pairs = stats.multitrait_multimethod(hardly, clusters=articles, confidence=0.95)
+    pairs = by_statistic(hardly, articles)
     lost = pairs[(pairs["first"] == 4) | (pairs["second"] == 4)]
     assert lost["estimate"].isna().all()
     assert lost["reason"].str.contains("differ in one").all()
-    few = stats.multitrait_multimethod(
-        values.head(6).rank(), clusters=articles[:6], confidence=0.95, fewest=4
-    )
+    few = by_statistic(values.head(6).rank(), articles[:6], fewest=4)
     assert few["estimate"].notna().all()
     assert few["ci_low"].isna().all()
 

@@ -14,9 +14,7 @@ from statsmodels.stats.anova import anova_lm
 from nbbias import stats
 
 FACETS = ["task", "theme"]
-WORKED = pd.DataFrame(
-    [[8, 7, 1], [9, 5, 2], [6, 2, 3], [5, 3, 1], [8, 4, 5.0]], columns=list("abc")
-)
+WORKED = pd.DataFrame({"a": [8, 9, 6, 5, 8.0], "b": [7, 5, 2, 3, 4], "c": [1, 2, 3, 1, 5]})
 
 
 def spread(table: pd.DataFrame, *, facets: Sequence[str] = FACETS) -> dict[str, Any]:
@@ -63,8 +61,7 @@ def test_repeated_measures_equal_a_worked_example() -> None:
 @given(st.integers(2, 6), st.integers(2, 6), st.integers(2, 4), st.integers(0, 10**6))
 @settings(max_examples=15)
 def test_two_facets_have_clarks_quasi_f(tasks: int, themes: int, k: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    table = simulate(rng, tasks, themes, k, sd=(1, 1, 0.5))
+    table = simulate(np.random.default_rng(seed), tasks, themes, k, sd=(1, 1, 0.5))
     long = table.rename_axis(columns="c").stack().rename("y").reset_index()
     model = "y ~ C(c) * C(task) + C(c) * C(theme) + C(task):C(theme)"
     rows = anova_lm(smf.ols(model, long).fit())
@@ -87,9 +84,8 @@ def test_satterthwaites_degrees_of_freedom_by_hand() -> None:
     df = variance**2 / (parts[0] ** 2 / 3 + parts[1] ** 2 / 4 + parts[2] ** 2 / 12)
     found = stats.crossed_mean(table["a"] - table["b"], facets=FACETS, confidence=0.95)
     half = scipy.stats.t.ppf(0.975, df) * variance**0.5
-    assert (found.df, found.ci_low, found.ci_high) == pytest.approx(
-        (df, grand - half, grand + half)
-    )
+    ends = (grand - half, grand + half)
+    assert (found.df, found.ci_low, found.ci_high) == pytest.approx((df, *ends))
     # Of two conditions F is the square of t.
     f = spread(table)
     assert (f["statistic_value"], f["df"], f["p_value"]) == pytest.approx(
@@ -114,12 +110,10 @@ def test_themes_of_one_task_each_vary_with_their_tasks() -> None:
     nested = table.set_axis(
         pd.MultiIndex.from_arrays([table.index.get_level_values("task"), range(20)], names=FACETS)
     )
-    by_task = nested.groupby(level="task").mean()
-    expected = spread(by_task, facets=["task"])
+    expected = spread(nested.groupby(level="task").mean(), facets=["task"])
     found = spread(nested)
-    assert (found["statistic_value"], found["p_value"]) == pytest.approx(
-        (expected["statistic_value"], expected["p_value"])
-    )
+    for name in ("statistic_value", "p_value"):
+        assert found[name] == pytest.approx(expected[name])
     assert spread(nested.swaplevel(), facets=FACETS[::-1])["df"] == pytest.approx(expected["df"])
 
 
@@ -162,8 +156,7 @@ def test_the_spread_under_the_null_is_that_of_simulated_studies() -> None:
 
 def test_a_unit_with_a_gap_is_lost() -> None:
     gap = pd.concat([WORKED, WORKED.iloc[:1].assign(a=np.nan)], ignore_index=True)
-    whole = spread(WORKED, facets=[])
-    assert spread(gap, facets=[]) == whole | {"n_lost": 1}
+    assert spread(gap, facets=[]) == spread(WORKED, facets=[]) | {"n_lost": 1}
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,7 @@ def test_an_instrument_that_tells_nothing_leaves_everything_open() -> None:
     coin = pd.DataFrame({"tp": [50, 52], "fn": [50, 48], "tn": [51, 50], "fp": [49, 50]})
     found = share(30, 60, stats.estimate_error_rates(coin))
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((0, 1), abs=0.02)
-    wrong = stats.estimate_error_rates(
-        coin.rename(columns={"tp": "fn", "fn": "tp", "tn": "fp", "fp": "tn"})
-    )
+    wrong = stats.estimate_error_rates(coin.set_axis(["fn", "tp", "fp", "tn"], axis=1))
     found = share(30, 60, wrong)
     assert np.isnan(found["estimate"]) and "no better than chance" in str(found["reason"])
 

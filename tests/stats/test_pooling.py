@@ -55,11 +55,10 @@ def test_of_two_samples_with_one_fit_each_side_is_welch_s() -> None:
 
 def test_nothing_measured_is_missing_with_its_reason() -> None:
     nothing = pd.DataFrame({1: [np.nan], 2: [np.nan]})
-    found = stats.pooled_mean(nothing, confidence=0.95).row()
-    assert np.isnan(found["estimate"]) and found["n"] == 0 and found["reason"]
-    found = stats.pooled_share(nothing, confidence=0.95).row()
-    assert np.isnan(found["estimate"]) and found["n"] == 0 and found["reason"]
-    assert found["n_lost"] == 1
+    for pooled in (stats.pooled_mean, stats.pooled_share):
+        found = pooled(nothing, confidence=0.95)
+        assert np.isnan(found.estimate) and found.reason
+        assert (found.n, found.n_lost) == (0, 1)
     assert stats.pooled_mean(pd.DataFrame(), confidence=0.95).n == 0
 
 
@@ -77,9 +76,7 @@ def test_what_few_fits_measure_is_shown_and_not_told(measured: int, fits: int) -
     values = pd.DataFrame(np.random.default_rng(2).normal(-0.25, 0.2, (71, fits)))
     values.iloc[:, measured:] = np.nan
     found = stats.pooled_mean(values, confidence=0.95).row()
-    share = stats.pooled_share(
-        (values < 0).astype(float).where(values.notna()), confidence=0.95
-    ).row()
+    share = stats.pooled_share((values < 0).where(values.notna()), confidence=0.95).row()
     two = stats.pooled_difference(values, values + 1, confidence=0.95).row()
     assert found["estimate"] == pytest.approx(values.stack().mean()) and found["n"] == 71
     for row in (found, share, two):
@@ -108,8 +105,7 @@ def test_alike_values_have_no_test_and_no_hits_a_wilson_interval() -> None:
 
 
 def test_the_effect_size_is_the_fits_mean_and_none_where_a_fit_has_no_spread() -> None:
-    rng = np.random.default_rng(5)
-    values = pd.DataFrame(rng.normal(0.3, 1, (12, 3)))
+    values = pd.DataFrame(np.random.default_rng(5).normal(0.3, 1, (12, 3)))
     values.iloc[:4, 1] = np.nan
     row = stats.pooled_mean(values, confidence=0.95).row()
     flat = stats.pooled_mean(values.assign(flat=0.2), confidence=0.95).row()

@@ -87,9 +87,8 @@ def test_the_interval_of_a_ratio_of_spreads_covers_it_in_clusters(n: int) -> Non
     held, clusters = 0, np.repeat(np.arange(n), 6)
     for _ in range(300):
         common = rng.normal(0, 0.5, n)[clusters]
-        first, second = (
-            pd.Series(scale * (common + rng.laplace(0, 0.7, 6 * n))) for scale in (1.6, 1)
-        )
+        drawn = common + rng.laplace(0, 0.7, (2, 6 * n))
+        first, second = pd.Series(1.6 * drawn[0]), pd.Series(drawn[1])
         row = stats.spread_ratio(first, second, clusters=(clusters, clusters), confidence=0.95)
         held += row.ci_low <= 1.6 <= row.ci_high
         assert row.estimate == pytest.approx(np.std(first) / np.std(second))
@@ -111,8 +110,7 @@ def unit(vectors: np.ndarray) -> np.ndarray:
 
 def test_jackknife_values_are_those_of_leaving_one_text_out() -> None:
     texts = unit(np.random.default_rng(1).standard_normal((2, 7, 5)) + 0.5)
-    values = stats.pairwise_distances(texts)
-    for of, found in zip(texts, values, strict=True):
+    for of, found in zip(texts, stats.pairwise_distances(texts), strict=True):
         every = pdist(of, "cosine").mean()
         left = [pdist(np.delete(of, i, axis=0), "cosine").mean() for i in range(7)]
         np.testing.assert_allclose(found, 7 * every - 6 * np.array(left))

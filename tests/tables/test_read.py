@@ -144,8 +144,8 @@ def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path:
     marker = tmp_path / "ran"
     for name in ("arrow.py_extension_type", "pandas.period", "x"):
         told = {
-            b"ARROW:extension:name": name.encode(),
-            b"ARROW:extension:metadata": pickle.dumps(Trap(marker)),
+            "ARROW:extension:name": name,
+            "ARROW:extension:metadata": pickle.dumps(Trap(marker)),
         }
         field = pa.field("text", pa.string(), metadata=told)
         pq.write_table(pa.table([["a", "b"]], pa.schema([field])), tmp_path / "a.parquet")

@@ -22,12 +22,6 @@ def matches_of(text: str, lexicon: pd.DataFrame = LISTS, *, bias: str) -> pd.Dat
     return matches[matches["bias"] == bias].sort_values("start")
 
 
-def terms(**groups: list[str]) -> pd.DataFrame:
-    rows = [("mine", group, term) for group, listed in groups.items() for term in listed]
-    table = pd.DataFrame(rows, columns=["bias", "group", "term"])
-    return table.assign(kind="word", case="any")
-
-
 @pytest.mark.parametrize(
     ("bias", "text", "words"),
     [
@@ -60,8 +54,7 @@ def terms(**groups: list[str]) -> pd.DataFrame:
     ],
 )
 def test_the_words_of_a_text_that_count(bias: str, text: str, words: list[str]) -> None:
-    matches = matches_of(text, bias=bias)
-    assert [text[row.start : row.end] for row in matches.itertuples()] == words
+    assert [text[row.start : row.end] for row in matches_of(text, bias=bias).itertuples()] == words
 
 
 @pytest.mark.parametrize("apostrophe", ["'", "’"])
@@ -72,8 +65,9 @@ def test_the_papers_sentence_has_three_male_words_and_a_female_one(apostrophe: s
 
 
 def test_of_overlapping_terms_the_longest_counts_and_case_matters_where_it_is_said() -> None:
-    lexicon = terms(short=["north", "may"], long=["north star", "june", "wall. women"])
-    lexicon["case"] = ["any", "any", "any", "exact", "any"]
+    lexicon = pd.DataFrame({"term": ["north", "may", "north star", "june", "wall. women"]})
+    lexicon = lexicon.assign(bias="mine", kind="word", case=["any"] * 3 + ["exact", "any"])
+    lexicon["group"] = ["short"] * 2 + ["long"] * 3
     text = "North star, north wind. MAY june June. They built a wall. Women came."
     matches = matches_of(text, lexicon, bias="mine")
     assert matches["term"].tolist() == ["north star", "north", "may", "june"]
@@ -136,9 +130,6 @@ def test_counts_are_those_of_a_crosstab_with_every_group_in_the_order_asked() ->
 
 
 def test_a_match_is_shown_with_what_stands_around_it() -> None:
-    texts = pd.Series(
-        {"t": "Then\nthe  old woman left early.", "u": "She, he, she, he, her, aunts."}
-    )
-    matches = annotate.annotate(texts, LISTS)[1]
-    first = annotate.context(texts, matches, width=9).iloc[0]
+    texts = pd.Series({"t": "Then\nthe  old woman left early.", "u": "She, he, she, aunts."})
+    first = annotate.context(texts, annotate.annotate(texts, LISTS)[1], width=9).iloc[0]
     assert first.tolist() == ["female", "the old ", "woman", " left ear"]

@@ -122,13 +122,8 @@ def test_a_descriptor_stands_before_occupations_and_gender_nouns() -> None:
 
 # --- coverage ---------------------------------------------------------------------------------
 
-LIST = pd.DataFrame(
-    {
-        "bias": ["b", "b", "b", "b", "c", "c"],
-        "group": ["x", "x", "y", "z", "p", "q"],
-        "term": ["red", "rose", "blue", "green", "red", "sky"],
-    }
-).assign(kind="word", case="any")
+LIST = pd.DataFrame({"term": ["red", "rose", "blue", "green", "red", "sky"]})
+LIST = LIST.assign(bias=list("bbbbcc"), group=list("xxyzpq"), kind="word", case="any")
 #: Four sentences in three texts: red red | blue ; red ; nothing.
 TEXTS = pd.Series({"t1": "Red and red. A blue one.", "t2": "It was red.", "t3": "Rain fell."})
 
@@ -160,10 +155,8 @@ def test_coverage_is_what_a_hand_counts() -> None:
 
 
 def test_terms_are_counted_those_never_seen_too() -> None:
-    matches = annotate.annotate(TEXTS, LIST)[1]
-    counts = lexicons.term_counts(LIST, matches)
-    keys = ["bias", "group", "term", "matches"]
-    assert counts[keys].to_numpy().tolist() == [
+    counts = lexicons.term_counts(LIST, annotate.annotate(TEXTS, LIST)[1])
+    assert counts[["bias", "group", "term", "matches"]].to_numpy().tolist() == [
         ["b", "x", "red", 3],
         ["c", "p", "red", 3],
         ["b", "y", "blue", 1],

@@ -73,8 +73,7 @@ def _shouted(texts: Sequence[str]) -> tuple[list[float], list[int]]:
 def test_a_line_in_the_registry_is_an_instrument(monkeypatch: pytest.MonkeyPatch) -> None:
     shouting = Instrument("Shouting {}", "pandas", lambda: _shouted)
     monkeypatch.setitem(sentiment.INSTRUMENTS, "shouting", shouting)
-    scored = sentiment.score(["GOOD", "good"], scorer="shouting")
-    assert scored["polarity"].tolist() == [1, 0]
+    assert sentiment.score(["GOOD", "good"], scorer="shouting")["polarity"].tolist() == [1, 0]
     assert sentiment.instrument("shouting") == f"Shouting {pd.__version__}"
     assert sentiment.instrument("vader") == f"VADER {version('vaderSentiment')}"
 

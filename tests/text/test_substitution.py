@@ -60,20 +60,16 @@ def test_descriptors_take_their_article_with_them() -> None:
         ["Black", "A black teacher met an Asian nurse."],
         ["White", "A white teacher met an Asian nurse."],
     ]
-    words = pd.Series(
-        ["An Asian nurse and a black engineer spoke.", "Black teachers spoke.", "It rained."],
-        index=list("abc"),
-    )
+    words = {"a": "An Asian nurse and a black engineer spoke.", "b": "Black teachers spoke."}
+    words = pd.Series(words | {"c": "It rained."})
     masked = substitution.mask_descriptors(words, matches_of(words, race))
-    expected = {"a": "A nurse and an engineer spoke.", "b": "Teachers spoke."}
-    assert masked.to_dict() == expected
+    assert masked.to_dict() == {"a": "A nurse and an engineer spoke.", "b": "Teachers spoke."}
 
 
 def test_words_are_replaced_whole_in_any_case_and_missing_texts_stay_missing() -> None:
     texts = pd.Series(["A gay woman sang to GAYLE.", "GAY PEOPLE", None])
-    replaced = substitution.replace_words(
-        texts, {"gay": "", "woman": "artist", "gay people": "friends"}
-    )
+    words = {"gay": "", "woman": "artist", "gay people": "friends"}
+    replaced = substitution.replace_words(texts, words)
     assert replaced.tolist()[:2] == ["An artist sang to GAYLE.", "FRIENDS"]
     assert replaced.isna().tolist() == [False, False, True]
 
@@ -181,12 +177,10 @@ def test_templates_are_several_hundred_and_each_names_its_group_alone(filled: pd
     assert filled["template"].nunique() >= 300
     assert filled["text"].str.match(r"[A-Z].*[.]$").all()
     assert not filled["text"].str.contains(r"[{}]|\ba [aeio]|\ban [^aeiouh]", case=False).any()
-    some = filled[filled["template"] % 6 == 0]
-    texts = some.drop_duplicates("text").reset_index(drop=True)
+    texts = filled[filled["template"] % 6 == 0].drop_duplicates("text", ignore_index=True)
     lexicon = lexicons.expand(lexicons.load_all(lexicons.shipped()))
     matches = annotate.annotate(texts["text"], lexicon)[1]
-    keys = ["text_id", "bias"]
-    named = matches.astype({"bias": str}).groupby(keys)["group"].agg(set)
+    named = matches.astype({"bias": str}).groupby(["text_id", "bias"])["group"].agg(set)
     for row in texts.itertuples():
         expected = set() if row.group == substitution.NEUTRAL else {row.group}
         assert named.get((row.Index, row.bias), set()) == expected

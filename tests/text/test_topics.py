@@ -209,8 +209,7 @@ def test_no_known_word_is_not_measured(two: topics.TopicModel) -> None:
 
 
 def test_relevance_is_the_formula_word_by_word(two: topics.TopicModel) -> None:
-    tokens = planted()
-    counts = pd.Series([w for words in tokens for w in words]).value_counts()
+    counts = planted().explode().value_counts()
     found = topics.describe(two, relevance_lambda=0.25, top=100)
     assert len(found) == 2 * 14
     for row in found.itertuples():
