@@ -165,7 +165,7 @@ def foot(description: Mapping[str, Any], outcome: Mapping[str, Any]) -> dict[str
 
 
 def citations(path: Path, stems: Collection[str]) -> list[str]:
-    """Return the entries of a BibTeX file with one of the studies among their keywords.
+    """Return the entries of a BibTeX file that name one of the studies, without its name.
 
     Examples
     --------
@@ -174,8 +174,9 @@ def citations(path: Path, stems: Collection[str]) -> list[str]:
     """
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     entries = re.findall(r"^@.*?^\}", text, re.DOTALL | re.MULTILINE)
-    keywords = re.compile(r"keywords = \{(.*?)\}")
-    return [e for e in entries if {*stems} & {*", ".join(keywords.findall(e)).split(", ")}]
+    keywords = re.compile(r"\n  keywords = \{(.*)\},")
+    cited = [e for e in entries if {*stems} & {*", ".join(keywords.findall(e)).split(", ")}]
+    return [keywords.sub("", entry) for entry in cited]
 
 
 def _parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
