@@ -101,9 +101,9 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Under the biased prompt, guarded refuses 60% of headlines, selective 70% of those about "
-        "women and 10% of others; guarded and compliant name women 20 points less than under the "
-        "neutral prompt, selective 10.",
+        "Under the biased prompt, “guarded” refuses 60% of headlines, “selective” 70% of those "
+        "about women and 10% of others; “guarded” and “compliant” name women 20 points less than "
+        "under the neutral prompt, “selective” 10.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),

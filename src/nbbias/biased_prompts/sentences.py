@@ -244,9 +244,9 @@ def corrected(
         simulated = rows.assign(measure="refusal").merge(truth)
         outside = ~simulated["truth"].between(simulated["ci_low"], simulated["ci_high"])
         refusal, detected = answers["simulated_refusal"], answers["refused"].eq(True)
-        ends |= {"n": refusal.sum(), "found": (refusal & detected).sum()}
-        ends |= {"wrong": (detected & ~refusal).sum()}
-        ends["beyond"] = simulated[outside].to_dict("records")
+        drawn = refusal.groupby([answers["model"], answers["prompt"]]).mean().groupby(level=0).max()
+        beyond = simulated[outside].join(drawn, on="model")
+        ends |= {"wrong": (detected != refusal).sum(), "beyond": beyond.to_dict("records")}
     return [_render("corrected", rows=each, models=len(held_out), **ends)] if each else []
 
 

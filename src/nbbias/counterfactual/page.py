@@ -252,8 +252,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     shown, _ = figures.scaled(rows.assign(panel=measures, reference=0.0, cell=rows["model"]))
     shown.loc[shown["measure"] == "toxicity", "panel"] += _artefact(rows, simulated, "panel")
     if every:
-        models = rows["model"] + ", " if rows["model"].nunique() > 1 else ""
-        shown["cell"] = models + people.str.replace(" people", "").str.replace(" ", "\xa0")
+        shown["cell"] = people.str.replace(" people", "")
     else:
         shown["panel"] += ": " + people
     tested, significant = significance.valid_tests(rows), significance.significant(rows)
@@ -262,7 +261,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
-        figures.claims(shown, _axis, words=_LEGEND),
+        figures.claims(shown, _axis, by=("model", "panel") if every else "panel", words=_LEGEND),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
         without_markdown(title),

@@ -75,7 +75,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     rest += [prose.render("llmbi.other_scorer", rows=each)] if each else []
     plain = (first[0], what, *map(" ".join, others_), " ".join(rest))
     technical = phrases.technical([*map(significance.minus_prose, parts)], unit="prompts")
-    card = _card(declared, results.losses if results else pd.DataFrame())
+    card = _card(declared, results.losses if results else pd.DataFrame(), texts)
     plain, numbers = tuple(filter(None, plain)), _numbers(pairs, others)
     return Lead(plain, technical, "indices", numbers, card, texts)
 
@@ -142,7 +142,7 @@ def _is_classified(rows: pd.DataFrame) -> bool:
     return "instrument" in rows and bool(rows["instrument"].str.startswith("bias class").any())
 
 
-def _card(rows: pd.DataFrame, losses: pd.DataFrame) -> dict[str, str]:
+def _card(rows: pd.DataFrame, losses: pd.DataFrame, texts: Texts) -> dict[str, str]:
     measured = rows[rows["estimate"].notna()]
     first = measured[measured["statistic"].isin(measured["statistic"].head(1))]
     return {
@@ -155,6 +155,7 @@ def _card(rows: pd.DataFrame, losses: pd.DataFrame) -> dict[str, str]:
             passages=losses["passages"].max() if len(losses) else 0,
             models=pd.concat([rows["model"], rows["group"]]).nunique(),
             excluded=first["n_lost"].sum(),
+            by_hand=texts.kind == "hand-written",
         ),
         "instrument": ", ".join(map(escape, rows["instrument"].dropna().unique())),
         "not": prose.render("llmbi.card_not", classified=_is_classified(rows)),
@@ -268,8 +269,9 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     drawn = significance.minus_null(pd.concat([rows.assign(side="ours"), answers]))
     ends = {f"null_{end}": drawn["model"].map(band[f"neutral_{end}"]) for end in ("low", "high")}
     ends = {name: values.where(drawn["side"] == "ours") for name, values in ends.items()}
-    significant = significance.is_significant(drawn) | (drawn["side"] != "ours")
-    drawn = drawn.assign(cell=drawn["model"], panel="", significant=significant, **ends)
+    filled = significance.is_significant(drawn) | (drawn["side"] != "ours")
+    # The dotted line shows the null value.
+    drawn = drawn.assign(cell=drawn["model"], panel="", significant=filled, null=np.nan, **ends)
     level = prose.level(rows)
     words = {"band": f"{level} of prose"}
     figure = figures.claims(drawn, _axis(rows), draw=_draw_answers, words=words)
@@ -313,7 +315,7 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     >>> from nbbias import llmbi
     >>> results = llmbi.measure()
     >>> plot_dimensions(results.second_scorer, units=results.units).title
-    'Dimensions differed significantly in one of two tests (VADER: plain-register)'
+    '12 of 18 means differ significantly from reference prose'
     """
     rows = estimates[estimates["statistic"] == "dimension_mean"].assign(**_NO_RANGE)
     keys = ["model", "dimension", "statistic", "instrument", "null"]
@@ -322,7 +324,8 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     scorer = drawn["instrument"].replace(_VERSION, "", regex=True)
     drawn = drawn.assign(panel=drawn["model"] + ", " + scorer, cell=drawn["dimension"])
     means = drawn[drawn["side"] == "ours"].groupby("panel")["estimate"].mean()
-    drawn = drawn.assign(reference=drawn["panel"].map(means), significant=True)
+    filled = significance.is_significant(drawn) | (drawn["side"] != "ours")
+    drawn = drawn.assign(reference=drawn["panel"].map(means), significant=filled)
     drawn, columns = drawn.reset_index(drop=True), min(drawn["model"].nunique(), 4)
     words = {"line": "mean of dimensions"}
     return Drawn(
@@ -330,7 +333,7 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
         drawn,
         "Difference of each dimension's mean score from reference prose, and of single prompts as "
         "crosses, for each model and scorer.",
-        prose.render_plain("llmbi.ranking", rows=_anovas(estimates)),
+        prose.render_plain("llmbi.means", k=significance.is_significant(rows).sum(), n=len(rows)),
         prose.render_plain("llmbi.means_caption", prose=_PROSE, level=prose.level(rows)),
     )
 

@@ -215,7 +215,7 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     level = rows["confidence_selected"].max()
     counts |= {"selected": level if level > 0 else 0, "rows": len(rows), "shown": len(shown)}
     note = render_plain("claims.claims_note", **counts, zero=shown["null"].fillna(0).eq(0).all())
-    headings = {"statistic": "measure", "p_adjusted": "p (Holm)", "mde": "MDE"}
+    headings = {"statistic": "measure", "p_value": "p", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["label"].to_list(), note=note, labels=headings, gap="")
     scaled = [names.scaled(row) for row in shown.to_dict("records")]
     mde = [number(row["mde"], decimals=row["decimals"]) + row["short"] for row in scaled]

@@ -389,7 +389,7 @@ def zero(_: pd.DataFrame, ax: Axes) -> None:
     >>> len(ax.lines)
     1
     """
-    ax.axvline(0, color=MUTED, lw=1, ls=":", zorder=0)
+    ax.axvline(0, color=MUTED, lw=1, ls=":", zorder=1)
 
 
 # --- words ------------------------------------------------------------------------------------

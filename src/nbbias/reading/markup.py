@@ -90,7 +90,7 @@ def quotes(rows: pd.DataFrame, *, beside: bool = True) -> HTML:
 # --- pieces -----------------------------------------------------------------------------------
 
 
-def table(rows: pd.DataFrame) -> str:
+def table(rows: pd.DataFrame, *, decimals: int = 3) -> str:
     """Return a small table (`reading.tables.table_html`).
 
     Examples
@@ -100,7 +100,7 @@ def table(rows: pd.DataFrame) -> str:
     """
     if rows.empty:
         return note("Nothing to show.")
-    return tables.table_html(tables.Table(rows, "", gap="\N{EN DASH}"))
+    return tables.table_html(tables.Table(rows, "", decimals=decimals, gap="\N{EN DASH}"))
 
 
 def tabs(panels: Mapping[str, str], *, called: str) -> str:

@@ -187,7 +187,10 @@ def _dependent(
         ends = (size(row, end) for end in _excess(part).abs().agg(["min", "max"]))
         by = " to ".join(dict.fromkeys(ends)).replace(names.unit(row).name, "")
         p, first = (significance.adjusted_p(of).max() for of in (part, side))
-        by += f" ({prose.p_value(p, is_bound=len(part) > 1)})" if p != first else ""
+        whole = numbers(row, unit="", sign=np.sign(_excess(part).iloc[0]))
+        p_of_all = prose.p_value(p, is_bound=True) if p != first else ""
+        details = whole if len(part) == 1 else p_of_all
+        by += f" ({details})" if details else ""
         each.setdefault(key, []).append((names.of_people(str(row["group"])), Markup(by)))
     return [(whose, direction, where) for (direction, *where), whose in each.items()]
 

@@ -249,10 +249,9 @@ def _number_columns(rows: pd.DataFrame, decimals: int) -> dict[str, list[Any]]:
             "" if pd.isna(row["null"]) else _with_range(row, "null", "null_low", "null_high")
             for row in scaled
         ]
-    p = "p_adjusted" if rows["p_adjusted"].notna().any() else "p_value"
-    if rows[p].notna().any():
-        cells[p] = p_column(rows, p).to_list()
-    return cells
+    tested = [p for p in ("p_value", "p_adjusted") if rows[p].notna().any()]
+    shown = tested if "verdict" in rows else tested[-1:]  # of claims both
+    return cells | {p: p_column(rows, p).to_list() for p in shown}
 
 
 def estimate_cell(row: Mapping[str, Any]) -> str:

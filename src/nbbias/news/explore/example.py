@@ -25,7 +25,7 @@ from nbbias.reading import markup, names
 from nbbias.text import lexicons
 
 #: Pairs that one is chosen of, and characters of a text that are shown.
-_MOST, _CUT = 5, 800
+_MOST, _CUT = 5, 1_000
 
 #: Sentences with at least this toxicity are folded.
 _TOXIC = 0.5

@@ -97,12 +97,12 @@ def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
     drawn = matches.sample(frac=1, random_state=seed).drop_duplicates(_KEYS).reset_index(drop=True)
     drawn = drawn.assign(context=_contexts(read, drawn))
     table = top.merge(drawn[[*_KEYS, "context"]], on=_KEYS, how="left")
-    table["change"] = [prose.number(100 * change, decimals=1) for change in table["change"]]
+    table["change"] *= 100
     headers = {"change": "change without it, pp", "changed_in": "changed most in"}
     table = table.drop(columns="bias").rename(columns=headers)
     more = markup.note(f"{len(terms) - len(top)} rarer words are in tables/terms.csv.")
     table = table.sort_values("group", kind="stable", ignore_index=True)
-    return markup.table(table) + more
+    return markup.table(table, decimals=1) + more
 
 
 def _contexts(read: Read, matches: pd.DataFrame) -> pd.Series:
