@@ -150,6 +150,6 @@ def _describe(row: dict[str, Any]) -> dict[str, str | None]:
     caption = prose.render_plain("biasalert.example", row=row, **words)
     if not (row["label"] or row["biased"]):  # the evidence, which may hurt, stands folded only
         return {"text": row["text"], "caption": caption, "folded": None}
-    text = f"{row['text']} [{quoted}]" if isinstance(quoted, str) and quoted else row["text"]
+    text = f"{row['text']}\n[{quoted}]" if isinstance(quoted, str) and quoted else row["text"]
     who = "is labelled as" if row["label"] else "the judge calls"
     return {"text": text, "caption": caption, "folded": f"A text that {who} biased"}

@@ -119,9 +119,8 @@ def means(estimates: pd.DataFrame, *, of: str) -> Drawn:
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
         (_from_zero if of == "rbs" else figures.unit)(part, ax)
-        n = part["cell"].nunique()
         for at in _borders(part):
-            ax.axhline(n - at - 0.5, color=figures.MUTED, lw=0.6)
+            ax.axhline(len(ax.get_yticks()) - at - 0.5, color=figures.MUTED, lw=0.6)
 
     axis = _AXES["distance"] if of == "rbs" else "share chosen"
     return Drawn(

@@ -174,7 +174,7 @@ _NAMES = {
     "abs raw": "ABS in the paper's order",
     "position": "position bias",
     "krippendorff alpha": "Krippendorff's α",
-    "diversity spread": "standard deviation",
+    "diversity spread": "SD",
     "diversity difference": "minus default texts",
 }
 
@@ -197,6 +197,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     options: dict[str, Any] = {"words": ("cogs", name), "labels": labels}
     options["rows"] = None if name in ("rbs", "abs", "diversity", "orders") else 16
     table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
+    if name == "share":  # chosen by p, shown judge by judge
+        table = table._replace(rows=table.rows.sort_values([*table.rows][:2], kind="stable"))
     if "statistic" in table.rows:
         table = table._replace(rows=table.rows.replace({"statistic": _NAMES}))
     if name in _SCORES:

@@ -246,9 +246,8 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
         f"{end}_selected": rows["estimate"] + factor * (rows[end] - rows["estimate"])
         for end in ("ci_low", "ci_high")
     }
-    result = pd.DataFrame({**ends, "confidence_selected": 1 - 2 * tail * share}).where(
-        selected & (share < 1)
-    )
+    selected &= share < 1
+    result = pd.DataFrame({**ends, "confidence_selected": 1 - 2 * tail * share}).where(selected)
     if "null_low" in rows:  # a range under the null: no signed difference
         positive = rows["null_low"].ge(0) & rows["ci_low"].ge(0)
         result = result.clip(lower=0).where(positive, result)
