@@ -226,10 +226,8 @@ def test_the_tutorial_s_numbers_are_those_of_the_study() -> None:
 def test_examples_of_api_pages_can_be_pasted() -> None:
     made = pytest.importorskip("made")
     names = made.missing_names([">>> rows = pd.Series([1, 2])", ">>> wilson(len(rows), 4)"])
-    assert made.imports(names, nbbias.stats, nbbias.stats.intervals) == [
-        "import pandas as pd",
-        "from nbbias.stats import wilson",
-    ]
+    imports = made.imports(names, nbbias.stats, nbbias.stats.intervals)
+    assert imports == ["import pandas as pd", "from nbbias.stats import wilson"]
     assert [path for path, _ in made.public("testing", nbbias.testing)["nbbias.testing"]] == [
         "nbbias.testing.assert_not_worse"
     ]

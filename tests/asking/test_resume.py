@@ -29,13 +29,9 @@ from tests.rights import unprivileged
 
 def start(path: Path, *, first: Callable[[], object] | None = None) -> subprocess.Popen[str]:
     """Ask in a process of its own, in which something is done first."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "nbbias", "generate", str(path)],
-        preexec_fn=first,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    line = [sys.executable, "-m", "nbbias", "generate", str(path)]
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    return subprocess.Popen(line, preexec_fn=first, text=True, **pipes)
 
 
 def complete(path: Path) -> int:

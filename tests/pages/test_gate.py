@@ -8,7 +8,7 @@ import pytest
 import scipy.stats
 
 from nbbias.pages import gate as pages_gate
-from nbbias.pages.gate import gate
+from nbbias.pages.gate import Gate, gate
 from nbbias.tables import NbbiasError
 from tests.conftest import Command
 from tests.pages.build import INDEX, run, scores
@@ -47,19 +47,19 @@ def test_what_got_better_or_stayed_opens_it(tmp_path: Path) -> None:
 
 
 def test_few_units_cannot_tell_and_say_how_many_could(tmp_path: Path) -> None:
-    result = gate(*pair(tmp_path, scores(1, n=6), scores(2, n=6)), margin=0.02)
+    def judged(n: int) -> Gate:
+        return gate(*pair(tmp_path / f"{n}", scores(1, n=n), scores(2, n=n)), margin=0.02)
+
+    result = judged(6)
     row = result.rows.iloc[0]
     assert result.status == 3 and row["verdict"] == "cannot tell"
     assert "may or may not be worse (inconclusive)" in result.headline
     number, _, _ = row["text"].partition(" would suffice if nothing changed")
     enough = 2 * int(number.split("about ")[1])
     assert enough > 12
-    passed = gate(*pair(tmp_path / "more", scores(1, n=enough), scores(2, n=enough)), margin=0.02)
-    assert passed.status == 0
-    single = gate(*pair(tmp_path / "one", scores(1, n=1), scores(2, n=1)), margin=0.02)
-    assert single.rows["text"].tolist() == ["only 1 of the prompts is in both runs"]
-    two = gate(*pair(tmp_path / "two", scores(1, n=2), scores(2, n=2)), margin=0.02)
-    assert "2 of 2 prompts in both runs" in two.rows["text"][0]
+    assert judged(enough).status == 0
+    assert judged(1).rows["text"].tolist() == ["only 1 of the prompts is in both runs"]
+    assert "2 of 2 prompts in both runs" in judged(2).rows["text"][0]
 
 
 def test_one_claim_that_is_worse_is_enough_and_stands_first(tmp_path: Path) -> None:

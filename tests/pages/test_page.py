@@ -81,24 +81,24 @@ def test_hostile_outputs_errors_and_titles_are_text(tmp_path: Path) -> None:
     assert soup(page).main.get_text().count(HOSTILE) == 3  # and in the bar
 
 
+def code_of(part: BeautifulSoup) -> list[str]:
+    return [source.get_text().strip() for source in part.select(".highlight")]
+
+
 def test_the_appendix_is_a_fold_for_each_of_its_headings(tmp_path: Path) -> None:
     table = reading.show(pd.DataFrame({"a": [1.5]}), title="Shares <b> & more").data
-    page = soup(
-        written(
-            tmp_path,
-            markdown("## Body <b>?"),
-            displayed("2", "<p>read</p>"),
-            markdown("## Next"),
-            markdown("## Appendix", "appendix"),
-            markdown("### Body <b>?", "appendix"),
-            markdown("Looked up.", "appendix"),
-            displayed("1", table, "appendix"),
-            markdown("### Left out", "appendix"),
-            markdown("### Silent", "appendix"),
-            nbformat.v4.new_code_cell("silent = 1", metadata={"tags": ["appendix"]}),
-            markdown("### More\n\n**Why.** So.", "appendix"),
-        )
-    )
+    body = [markdown("## Body <b>?"), displayed("2", "<p>read</p>"), markdown("## Next")]
+    appendix = [
+        markdown("## Appendix", "appendix"),
+        markdown("### Body <b>?", "appendix"),
+        markdown("Looked up.", "appendix"),
+        displayed("1", table, "appendix"),
+        markdown("### Left out", "appendix"),
+        markdown("### Silent", "appendix"),
+        nbformat.v4.new_code_cell("silent = 1", metadata={"tags": ["appendix"]}),
+        markdown("### More\n\n**Why.** So.", "appendix"),
+    ]
+    page = soup(written(tmp_path, *body, *appendix))
     folds = page.select("details.fold")
     assert [fold.summary.get_text() for fold in folds] == ["A1 Body <b>?", "A2 More"]
     assert [fold.div["id"] for fold in folds] == ["a1", "a2"]
@@ -108,12 +108,7 @@ def test_the_appendix_is_a_fold_for_each_of_its_headings(tmp_path: Path) -> None
     assert (link["href"], link.get_text()) == ("#a1", "Appendix A1")
     headings = [heading.get_text(strip=True).rstrip("¶") for heading in page.select("main h2")]
     assert headings == ["Body?", "Next", "Appendix"]
-    code = [part.select(".highlight") for part in page.select("details.code")]
-    assert [[source.get_text().strip() for source in part] for part in code] == [
-        ["2"],
-        ["1"],
-        ["silent = 1"],
-    ]
+    assert [code_of(part) for part in page.select("details.code")] == [["2"], ["1"], ["silent = 1"]]
 
 
 def test_a_result_heads_its_section_under_the_question(tmp_path: Path) -> None:
@@ -139,11 +134,7 @@ def test_a_section_that_showed_nothing_leaves_its_code_alone(tmp_path: Path) -> 
     ]
     page = soup(written(tmp_path, *cells))
     assert [h.get_text().rstrip("¶") for h in page.select("main h2")] == ["Two", "Words"]
-    (code,) = page.select("details.code")
-    assert [source.get_text().strip() for source in code.select(".highlight")] == [
-        "silent = 1",
-        "two = 2",
-    ]
+    assert [code_of(part) for part in page.select("details.code")] == [["silent = 1", "two = 2"]]
 
 
 def test_what_leads_and_what_is_declared_stand_under_the_title(tmp_path: Path) -> None:

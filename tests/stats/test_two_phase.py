@@ -120,10 +120,8 @@ def test_a_label_counts_by_the_rounds_in_which_its_text_could_be_drawn() -> None
     # A round counts by the precision that a uniform draw of its size would have had.
     parts = np.array([1 / 8 - 1 / 10, 1 / 6 - 1 / 8]) / (1 / 6 - 1 / 10)
     response = 2 / 3
-    by_hand = [parts[0] / 0.2 + parts[1]] * 2 + [
-        parts[1] / (0.5 * response),
-        parts[1] / (0.25 * response),
-    ]
+    of_second = [parts[1] / (probability * response) for probability in (0.5, 0.25)]
+    by_hand = [parts[0] / 0.2 + parts[1]] * 2 + of_second
     assert weight[:4].tolist() == pytest.approx(by_hand)
 
 

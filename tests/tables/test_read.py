@@ -143,10 +143,8 @@ def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path:
     """Arrow once made columns' types of pickles that stood in a file."""
     marker = tmp_path / "ran"
     for name in ("arrow.py_extension_type", "pandas.period", "x"):
-        told = {
-            "ARROW:extension:name": name,
-            "ARROW:extension:metadata": pickle.dumps(Trap(marker)),
-        }
+        told = {"ARROW:extension:name": name}
+        told["ARROW:extension:metadata"] = pickle.dumps(Trap(marker))
         field = pa.field("text", pa.string(), metadata=told)
         pq.write_table(pa.table([["a", "b"]], pa.schema([field])), tmp_path / "a.parquet")
         with suppress(DataError):

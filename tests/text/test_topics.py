@@ -139,18 +139,15 @@ def test_perplexity_is_missing_with_a_reason_where_nothing_can_be_predicted() ->
     settings = {"candidates": [2], "held_out_share": 0.1, "seed": 0, "no_below": 1}
     single = topics.perplexity(long(tokens), pd.Series("one", index=tokens.index), **settings)
     articles = pd.Series(["a", "b"] * 5, index=tokens.index)
-    half = topics.perplexity(long(tokens), articles, **settings)
-    assert (half["held_out"].item(), half["fitted"].item()) == (5, 5)
-    most = topics.perplexity(long(tokens), articles, **settings | {"held_out_share": 1.0})
-    assert (most["held_out"].item(), most["fitted"].item()) == (5, 5)
+    for share in (0.1, 1.0):
+        half = topics.perplexity(long(tokens), articles, **settings | {"held_out_share": share})
+        assert (half["held_out"].item(), half["fitted"].item()) == (5, 5)
     held = np.random.default_rng(0).permutation(["a", "b"])[0]
     tokens[articles == held] = [["zebra", "yak"]] * 5
     strange = topics.perplexity(long(tokens), articles, **settings)
     assert np.isnan(single["perplexity"].item()) and np.isnan(strange["perplexity"].item())
-    assert [single["reason"].item(), strange["reason"].item()] == [
-        "needs two articles",
-        "no held-out text has two words of the vocabulary",
-    ]
+    reasons = [table["reason"].item() for table in (single, strange)]
+    assert reasons == ["needs two articles", "no held-out text has two words of the vocabulary"]
     assert topics.choose(strange) == 2
 
 
