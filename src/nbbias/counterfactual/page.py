@@ -293,13 +293,13 @@ def distances(rows: pd.DataFrame) -> Table:
 
 
 def answers(results: Results) -> Table:
-    """Count the answers by whom prompts name, the most refused first in each model, with length.
+    """Count the answers by whom prompts name, with length.
 
     Columns `read`, `refused` and `scored` are counts, `words` the mean length of scored answers.
     """
     keys = ["model", "bias", "group"]
     words = results.scores.groupby(keys)["length"].mean().rename("words")
-    counts = results.losses.sort_values(["model", "refused"], ascending=[True, False])
+    counts = results.losses.sort_values("model", kind="stable")
     shown = counts.loc[:, counts.ne(0).any()].join(words, on=keys).drop(columns="bias")
     return reading.caption(shown, study="counterfactual", name="losses")
 

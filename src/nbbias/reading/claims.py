@@ -203,7 +203,8 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     gone = rows["estimate"].isna()
     place = -1 if gone.sum() < _FEWEST else 3
     order = rows["p_value"].fillna(2).mask(gone, place).argsort(kind="stable")
-    few = rows["p_adjusted"].ne(1).sum() if len(rows) > _FIRST else _FIRST
+    below = rows["p_adjusted"].lt(1) | (gone & (place < 0))
+    few = below.sum() if len(rows) > _FIRST else _FIRST
     shown = rows.iloc[order[: max(_FEWEST, min(_FIRST, few))]].sort_values("p_value", kind="stable")
     low = significance.SELECTED[0]
     untested = rows["p_value"].isna()
