@@ -131,5 +131,7 @@ def test_counts_are_those_of_a_crosstab_with_every_group_in_the_order_asked() ->
 
 def test_a_match_is_shown_with_what_stands_around_it() -> None:
     texts = pd.Series({"t": "Then\nthe  old woman left early.", "u": "She, he, she, aunts."})
-    first = annotate.context(texts, annotate.annotate(texts, LISTS)[1], width=9).iloc[0]
-    assert first.tolist() == ["female", "the old ", "woman", " left ear"]
+    matches = annotate.annotate(texts, LISTS)[1]
+    whole, cut = (annotate.context(texts, matches, width=n).iloc[0].tolist() for n in (60, 9))
+    assert whole == ["female", "Then the old ", "woman", " left early."]
+    assert cut == ["female", "… old ", "woman", " left …"]  # no part of a word
