@@ -75,7 +75,10 @@ TABLES = {
     ),
     "biasalert-knowledge": _of(biasalert.KNOWLEDGE, "One biased belief that can be retrieved."),
     "biasalert-evidence": _of(biasalert.EVIDENCE, "One entry retrieved for one text."),
-    "biasalert-judgements": _of(biasalert.JUDGEMENTS, "One verdict of one judge on one text."),
+    "biasalert-judgements": _of(
+        biasalert.JUDGEMENTS,
+        "One verdict of one judge on one text; of several judges, a table each.",
+    ),
 }
 
 

@@ -286,7 +286,7 @@ _FAIL = "Exit with 1 if a text is classified as biased."
 def detect_command(
     texts: Annotated[str, Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
     judge: Annotated[str, Option(help="Classifier to use.")] = "classifier",
-    labelled: Annotated[str, Option(help="Human-labelled texts to train on.")] = tables.SAMPLE,
+    labelled: Annotated[str, Option(help="Labelled texts to train on.")] = tables.SAMPLE,
     knowledge: Annotated[str | None, Option(help="Statements to retrieve as evidence.")] = None,
     fail_on_biased: Annotated[bool, Option("--fail-on-biased", help=_FAIL)] = False,
 ) -> None:
@@ -396,8 +396,9 @@ def gate_command(
 ) -> None:
     """Exit with 1 if a claim got worse than in an accepted run.
 
-    Exit status 0: every claim is shown to be worse by less than its margin. 1: one is worse.
-    2: a mistake in the arguments. 3: inconclusive; prints the sample size needed.
+    Exit status 0: every claim is shown to be worse by less than its margin. 1: one is
+    significantly worse by more than its margin. 2: a mistake in the arguments. 3: inconclusive;
+    prints the sample size needed.
     """
     for path in filter(None, (junit, markdown)):
         tables.refuse_target(path, force=force)

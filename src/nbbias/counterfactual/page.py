@@ -61,10 +61,11 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     rows = declared if claims.CLAIM in declared else declared[declared["statistic"].isin(TESTED)]
     significant, simulated = _significant(rows), texts.kind == "simulated"
     stated = significant.drop_duplicates("measure").head(_STATED)
-    tested = significance.valid_tests(rows)
-    rest = tested.drop(index=significant.index)
-    said: dict[str, Any] = {"k": len(significant), "n": len(rest), "of": len(rows)}
-    said["reason"] = phrases.commonest_reason(rows.drop(index=tested.index))
+    rest = significance.valid_tests(rows).drop(index=significant.index)
+    tested = rows["p_adjusted"].notna()  # those of Holm's family
+    n = tested.sum() - len(significant)
+    said: dict[str, Any] = {"k": len(significant), "n": n, "of": len(rows)}
+    said["reason"] = phrases.commonest_reason(rows[~tested])
     said["artefact"] = _artefact(significant[significant["measure"] == "toxicity"], simulated)
     said["sizes"] = _detectable(rows, rest.index)
     known = stated["model"].eq(stated["model"].shift())  # the sentence before names the model
@@ -255,7 +256,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
         shown["cell"] = people.str.replace(" people", "")
     else:
         shown["panel"] += ": " + people
-    tested, significant = significance.valid_tests(rows), significance.significant(rows)
+    tested, significant = rows["p_adjusted"].dropna(), significance.significant(rows)
     excess = bool((rows["statistic"] == "excess_distance").any())
     scales = prose.render_plain("counterfactual.scales", excess=excess, every=every)
     counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}

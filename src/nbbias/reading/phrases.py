@@ -514,7 +514,8 @@ def technical(parts: Parts, *, unit: str = "articles") -> str:
         (names.measure(row), ", ".join(names.details(row, whole)), names.scaled(row))
         for row in significant.to_dict("records")
     ]
-    counts = {"n": len(tested), "rows": rows, "unit": unit, "exploratory": CLAIM not in whole}
+    n = whole["p_adjusted"].count()
+    counts = {"n": n, "rows": rows, "unit": unit, "exploratory": CLAIM not in whole}
     sentences = []
     if len(tested):
         sentences.append(render("claims.paper", level=1 - whole["confidence"].max(), **counts))
