@@ -257,8 +257,8 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Compared with the human articles, “fewer-women” names women 15 points less; “more-white” names "
-        "White people 20 points more, Black and Asian people 10 less each; “colder-on-women” "
+        "Compared with the human articles, “fewer-women” names women 15 points less; “more-white” "
+        "names White people 20 points more, Black and Asian people 10 less each; “colder-on-women” "
         "writes of women in a tone 0.26 lower; “off-the-subject” changes the subject; “even” does "
         "not differ.",
     ),
