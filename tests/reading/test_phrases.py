@@ -191,6 +191,17 @@ def test_names_in_what_notebooks_say_are_text() -> None:
     assert shown(said).count("<b>") == 2
 
 
+def test_the_last_of_many_measures_is_named_and_more_are_counted() -> None:
+    row = {"statistic": "s", "model": "m", "estimate": 0.1, "null": 0.0, "n": 9, "p_adjusted": 0.6}
+    parts = [
+        tables.estimates([row | {"measure": name}], study="x", confidence=0.95)
+        for name in "abcdefgh"
+    ]
+    seven, eight = (" ".join(phrases.summarize(parts[:n], reference=ORIGINALS)) for n in (7, 8))
+    assert "other measure" not in seven and " or " in seven
+    assert "or two other measures" in eight
+
+
 def test_too_few_units_are_those_of_rows_that_could_not_be_significant() -> None:
     many = rows_of(np.zeros(100)).assign(p_adjusted=np.nan, reason="no value differs: no test")
     few = rows_of(np.full(3, 0.1)).assign(reason=f"{tables.UNTESTABLE}.25", model="k")

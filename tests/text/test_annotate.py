@@ -135,3 +135,6 @@ def test_a_match_is_shown_with_what_stands_around_it() -> None:
     whole, cut = (annotate.context(texts, matches, width=n).iloc[0].tolist() for n in (60, 9))
     assert whole == ["female", "Then the old ", "woman", " left early."]
     assert cut == ["female", "… old ", "woman", " left …"]  # no part of a word
+    unspaced = pd.DataFrame({"text_id": ["t"], "group": "g", "start": 9, "end": 11})
+    row = annotate.context(pd.Series({"t": "x" * 20}), unspaced, width=4).iloc[0]
+    assert row.tolist() == ["g", "… xxxx", "xx", "xxxx …"]
