@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import stats, text
-from nbbias.news import claims, corpus, fits, sample, scoring, shares, tone, topics, words
+from nbbias import stats, tables, text
+from nbbias.news import corpus, fits, sample, scoring, shares, tone, topics, words
 from nbbias.news.corpus import Read
 from nbbias.text import lexicons
 
@@ -133,7 +133,7 @@ class Study:
         by = {"lexicon": self.read.lexicon, "inference": inference}
         of_words = shares.estimate(self.words, pooling=words.pooling, **by)
         of_tone = tone.estimates(self.scores, self.read, self.scored, inference=inference)
-        units = claims.combine([of_words, of_tone]).units
+        units = tables.concatenate([of_words, of_tone]).units
         shown = {"read": self.read, "scored": self.scored, "tokens": self.tokens}
         return shown | {"scores": self.words, "units": units}
 

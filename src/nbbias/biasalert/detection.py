@@ -351,19 +351,7 @@ def estimate_by_type(
         shown = result.estimates["statistic"].isin(SCORES_BY_TYPE)
         named = result.estimates[shown].assign(bias=str(bias_type))
         parts.append(tables.Estimated(named, result.units.assign(bias=str(bias_type))))
-    return concatenate(parts)
-
-
-def concatenate(parts: list[tables.Estimated]) -> tables.Estimated:
-    """Return several ESTIMATES and UNITS as one.
-
-    Examples
-    --------
-    >>> concatenate([tables.estimates_and_units([], study="biasalert")]).units.empty
-    True
-    """
-    whole = (pd.concat(side, ignore_index=True) for side in zip(*parts, strict=True))
-    return tables.Estimated(*whole)
+    return tables.concatenate(parts)
 
 
 def name_instruments(judgements: pd.DataFrame) -> pd.Series:

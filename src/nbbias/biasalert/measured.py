@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params, reading
+from nbbias import params, reading, tables
 from nbbias.biasalert import calibration, checks, corpus, detection, guard, levels, pairs
 from nbbias.biasalert.judges import panel as panels
 from nbbias.biasalert.judges.panel import JudgePanel
@@ -150,7 +150,7 @@ def _measure(chosen: Biasalert) -> Results:
     judgements = judge("test", test, every=True)
     evidence = asked["test"][1]
     options: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
-    detected = detection.concatenate(
+    detected = tables.concatenate(
         [
             detection.estimates(judgements, test, **options),
             detection.estimate_differences(judgements, test, **options),

@@ -200,7 +200,7 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     swaps = refusals.swap_effects(texts.read.lexicon)
     return Results(
         **news.claims.combine_levels(levels, study=refusing.STUDY)
-        | news.claims.combine([rates, compared])._asdict(),
+        | tables.concatenate([rates, compared])._asdict(),
         coverage=news.corpus.coverage(texts.read),
         refusals_swapped=stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
         published=compare.read_published(),

@@ -360,11 +360,6 @@ def first_instrument(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["instrument"] == first]
 
 
-def combine(parts: Sequence[Estimated]) -> Estimated:
-    """Put results below each other."""
-    return Estimated(*(pd.concat(of, ignore_index=True) for of in zip(*parts, strict=True)))
-
-
 def tested(rows: Sequence[Row], families: Sequence[str], *, confidence: float) -> Estimated:
     """Return ESTIMATES, with the values behind them; the statistics of `families` are tested.
 

@@ -317,7 +317,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     if chosen.discover:
         result, found["discovered"] = discovery.estimate(read, seed=chosen.seed, **options)
         parts.append(result)
-    return Results(**found | claims.combine(parts)._asdict())
+    return Results(**found | tables.concatenate(parts)._asdict())
 
 
 def measure_levels(whole: Corpus, chosen: News) -> dict[str, Level]:

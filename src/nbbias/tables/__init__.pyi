@@ -32,6 +32,7 @@ from .contracts import (
     chance as chance,
     check as check,
     check_blank_texts as check_blank_texts,
+    concatenate as concatenate,
     estimates as estimates,
     estimates_and_units as estimates_and_units,
     is_blank as is_blank,

@@ -501,5 +501,16 @@ def estimates_and_units(
     return Estimated(table, units)
 
 
+def concatenate(parts: Sequence[Estimated]) -> Estimated:
+    """Return several ESTIMATES and UNITS as one.
+
+    Examples
+    --------
+    >>> concatenate([estimates_and_units([], study="news_bias")]).units.empty
+    True
+    """
+    return Estimated(*(pd.concat(of, ignore_index=True) for of in zip(*parts, strict=True)))
+
+
 def _label(name: Any) -> str:
     return " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
