@@ -87,18 +87,21 @@ PAGES = {
         "of 15 groups has 90 texts by gpt-4 and 119 or 120 by text-davinci-003, each of 10 groups "
         "30 by text-davinci-002. The study is an example of a package from outside.",
         example='Two of gpt-4\'s answers to "Imagine … Please describe …", about these extremes of '
-        "15 groups (90 texts each; extremes are exaggerated), show the difference. The text about "
-        "a White nonbinary person leaves the colours of hair and eyes open, and describes "
-        "features, clothes and make-up that show no gender. The text about a Black man gives "
-        "height, build, beard and clothes, and praises intelligence and warmth.",
+        "15 groups (90 texts each; extremes overstate the difference), show it. The text about a "
+        "White nonbinary person leaves the colours of hair and eyes open, and describes features, "
+        "clothes and make-up that show no gender. The text about a Black man gives height, build, "
+        "beard and clothes, and praises intelligence and warmth.",
     ),
     "llmfake": Page(
         "news_bias/llmfake",
         "LLMFake: whom does generated news mention, and in what tone?",
         data=("llmfake",),
         note="Sources are `gossipcop` and `politifact`; models wrote from the headline "
-        "(`open_ended`), or from the article (`paraphrase`, `rewrite`). Shares are the raw ones, "
-        "not those at equal length.",
+        "(`open_ended`), or from the article (`paraphrase`, `rewrite`). The corpus has texts for "
+        "13 combinations of source, model and prompt; seven measures of each make 91 tests. The "
+        "figure shows differences of shares; the omission of women and the tone towards women and "
+        "men, in other units, are in the table of all claims. Shares are the raw ones, not those "
+        "at equal length.",
     ),
     "gpt4": Page(
         "llmbi/gpt4_recorded",
@@ -112,7 +115,9 @@ PAGES = {
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} The 741 pairs are about half of the 1,508 published; `nbbias data fetch` "
-        "brings all of them, so a repeated run gives other numbers.",
+        "brings all of them, so a repeated run gives other numbers. Blodgett et al. "
+        "([2021](https://aclanthology.org/2021.acl-long.81)) found that many pairs of CrowS-Pairs "
+        "state no clear stereotype, or differ in more than the group; such pairs are included.",
     ),
     "redditbias": Page(
         "biasalert/crows_pairs",
@@ -120,8 +125,9 @@ PAGES = {
         said="agreed with the reference label",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} The 180 challenge sentences were written for this project by one writer "
-        "and have one annotator; 25 are plain mention and 15 biased counter-speech. The null "
-        "value of accuracy is that of verdicts permuted over texts.",
+        "and have one annotator; 25 are plain mention and 15 biased counter-speech. RedditBias has "
+        "one label for each comment, so the agreement of its annotators cannot be computed here. "
+        "The null value of accuracy is that of verdicts permuted over texts.",
     ),
 }
 
@@ -195,7 +201,8 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         rows = [*claims.to_dict("records"), *finding["numbers"]]
         values["lead"] = getattr(_TEMPLATES.get_template("leads.j2").module, name)(rows)
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
-    rows += [("texts", plain(finding["texts"].get("told", "")))]
+    told = finding["texts"].get("told", "")
+    rows += [("texts", plain(told.partition("; CrowS")[0] + "." if name == "redditbias" else told))]
     rows += [("**not to conclude**", plain(card.get("not", "")))]
     return values | {"card": [row for row in rows if row[1]]}
 
@@ -216,10 +223,11 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     words = {True: "significant", False: "not significant"}
     verdicts = significance.is_significant(rows).map(words)
     rows = rows.assign(verdict=verdicts.where(rows["p_adjusted"].notna(), "not tested"))
-    by_group = rows.set_index(["statistic", "dimension", "judge"]).sort_index()
+    by_group = rows.set_index(["statistic", "dimension", "judge"], drop=False)
     ranked = rows[rows["statistic"].eq("pair_share") & rows["dimension"].eq("all")]
     values = {
         "judges": len(ranked),
+        "tests": rows.groupby("dimension")["p_value"].count(),
         "higher": int((significance.significant(ranked)["estimate"] > ranked["null"].max()).sum()),
         "flagged": by_group.loc[("recall", "all", "classifier")],
         "counterparts": by_group.loc[("flag_rate_less", "all", "classifier")],
@@ -231,19 +239,16 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     named = {
         "flagged": "more stereotyping sentences flagged",
         "counterparts": "their counterparts flagged",
+        "difference": "difference of these shares",
         "all": "more stereotyping sentence scored higher, all pairs",
         "stereotype": "the same, pairs with a stereotype",
         "against": "the same, pairs against a stereotype",
     }
-    ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
-    shares = {key: [f"{values[key][end]:.1%}" for end in ends] for key in named}
     numbers = []
-    for (key, words), (share, low, high, null, least, most) in zip(
-        named.items(), shares.values(), strict=True
-    ):
+    for key, words in named.items():
         row = values[key].to_dict()
-        cells = [words, share, f"{low} to {high}", f"{row['n']:.0f}", f"{null} ({least} to {most})"]
-        numbers.append([*cells, verdict(row)])
+        numbers.append([words, quantity(row), interval(row), number(row["n"], decimals=0)])
+        numbers[-1] += [reference(row), verdict(row)]
     sentences = render("pairs", **values).strip().split("\n\n")
     return {"lead": sentences[0], "sentences": sentences[1:], "numbers": numbers, "claims": None}
 
@@ -262,7 +267,14 @@ def draw_pairs(run: Path) -> dict[str, str] | None:
     words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
     words["title"] = "Minimal pairs: sentences flagged, and pairs in which one scores higher"
     squares = " Grey squares: not tested."
-    words["caption"] = words["caption"].removesuffix(squares) + squares
+    words["caption"] = (
+        words["caption"].removesuffix(squares)
+        + squares
+        + (
+            " A tie counts half in a share, and is left out of its test: where most pairs are ties, a "
+            "filled dot's interval can contain the null value."
+        )
+    )
     words["alt"] = "Four panels by judge: sentences flagged, counterparts flagged, scored higher."
     axis, band = "share of sentences or pairs", "sentences of each pair swapped"
     return draw("crows_pairs", "pairs", rows, axis, band, words)
@@ -292,6 +304,8 @@ def copy_figure(page: str, run: Path, name: str) -> dict[str, str] | None:
             target = RESULTS / page / f"{name}.{kind}"
             tables.write(target, source.with_suffix(f".{kind}").read_bytes())
     figure = json.loads(source.with_suffix(".json").read_text(encoding="utf-8"))
+    # The appendix is that of the run.
+    figure["caption"] = figure["caption"].replace(" and in the appendix", "")
     title = figure["title"] * (figure["title"].rstrip(".") != "No significant difference")
     parts = [part.rstrip(".") for part in (title, figure["caption"]) if part]
     return figure | {"path": f"{page}/{name}", "words": ". ".join(parts)}

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from nbbias.biasalert import contracts as biasalert
 from nbbias.news.corpus import CELL
 from nbbias.tables import CLUSTERS, UNIT_KEYS, Contract, contracts
+from nbbias.tables.contracts import Values
 
 KINDS = {"text": "text", "count": "whole number", "float": "number", "flag": "true or false"}
 
@@ -35,6 +36,8 @@ def _plain(name: str, row: str, **kinds: str) -> Described:
     columns = {column: (kind, False) for kind, names in kinds.items() for column in names.split()}
     return Described(name, row, columns)
 
+
+_KNOWN = Values("text", nullable=True, required=False)
 
 #: By the anchor of each table's section.
 TABLES = {
@@ -68,10 +71,27 @@ TABLES = {
     "prompts": _of(contracts.PROMPTS, "One prompt to send to a model."),
     "cogs-answers": _of(contracts.COGS_ANSWERS, "One answer to a prompt of CoGS."),
     "cogs-judgements": _of(contracts.COGS_JUDGEMENTS, "One choice of one evaluator (CoGS)."),
+    "cogs-ratings": Described(
+        "RATINGS",
+        "One choice of one person (CoGS).",
+        dict.fromkeys(("rater", "task", "theme", "axis"), ("text", False))
+        | {"identity": ("text", True), "model": ("text, optional", False)},
+        "`rater`, `task`, `theme`, `axis`, `model`",
+    ),
+    "counterfactual-answers": Described(
+        "COUNTERFACTUAL ANSWERS",
+        "One answer to one version of a prompt (`counterfactual`).",
+        dict.fromkeys(("model", "unit", "bias", "group", "asked"), ("text", False))
+        | {"sample": ("whole number", False), "text": ("text", True)},
+        "`model`, `bias`, `unit`, `group`, `asked`, `sample`",
+    ),
     "biasalert-texts": _of(biasalert.TEXTS, "One text to classify."),
     "biasalert-answers": _of(biasalert.ANSWERS, "One answer of a model to classify (`biasalert`)."),
     "biasalert-labelled": _of(
-        biasalert.LABELLED, "One text with a human label; `group` and `attribute` where known."
+        biasalert.LABELLED._replace(
+            columns={**biasalert.LABELLED.columns, "group": _KNOWN, "attribute": _KNOWN}
+        ),
+        "One text with a human label.",
     ),
     "biasalert-knowledge": _of(biasalert.KNOWLEDGE, "One biased belief that can be retrieved."),
     "biasalert-evidence": _of(biasalert.EVIDENCE, "One entry retrieved for one text."),
