@@ -267,14 +267,8 @@ def draw_pairs(run: Path) -> dict[str, str] | None:
     words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
     words["title"] = "Minimal pairs: sentences flagged, and pairs in which one scores higher"
     squares = " Grey squares: not tested."
-    words["caption"] = (
-        words["caption"].removesuffix(squares)
-        + squares
-        + (
-            " A tie counts half in a share, and is left out of its test: where most pairs are ties, a "
-            "filled dot's interval can contain the null value."
-        )
-    )
+    ties = " Shares count a tie half, tests leave it out: an interval can contain 50% where filled."
+    words["caption"] = words["caption"].removesuffix(squares) + squares + ties
     words["alt"] = "Four panels by judge: sentences flagged, counterparts flagged, scored higher."
     axis, band = "share of sentences or pairs", "sentences of each pair swapped"
     return draw("crows_pairs", "pairs", rows, axis, band, words)
