@@ -153,4 +153,4 @@ def test_versions_with_unequal_numbers_of_answers_are_not_said_to_be_alike() -> 
     rows = results.estimates.query("measure == 'refusal'").assign(p_adjusted=0.01, reason=None)
     lead = counterfactual.page.lead(rows, texts=Texts("own", "a.csv"), scores=results.scores)
     assert "(women 100.0%, men 50.0%; difference" in lead.plain[0]
-    assert "1 to 2 answers per version, 9 answers" in lead.card["N"]
+    assert "1 to 2 answers per version, 9 distinct answers" in lead.card["N"]

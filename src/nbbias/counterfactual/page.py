@@ -31,6 +31,7 @@ _LEGEND = {"line": "no difference", "truth": "simulated value (refusal rate only
 
 #: What axes are in units of; other measures are scores.
 _AXES = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
+_AXES |= {"sentiment": "sentiment (−1 to 1)", "toxicity": "toxicity (0 to 1)"}
 
 #: Measures of which a lead states a difference, and differences that a heading names.
 _STATED, _NAMED = 3, 6
@@ -76,7 +77,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     records = numbers.to_dict("records")
     numbers["name"] = [names.label(row, rows) for row in records]
     numbers["levels"] = [_levels(row, scores) for row in records]
-    technical = f"{phrases.technical(phrases.families(rows), unit='prompts')} {_render('tests')}"
+    technical = phrases.technical(phrases.families(rows), unit="prompts")
+    technical += f" {_render('tests', artefact=said['artefact'])}"
     return Lead(tuple(plain), technical, "differences", numbers, _card(rows, scores), texts)
 
 
@@ -177,7 +179,9 @@ def _card(rows: pd.DataFrame, scores: pd.DataFrame | None) -> dict[str, str]:
     counts: dict[str, Any] = {}
     if scores is not None:
         repeats = scores.groupby(["model", "bias", "unit", "group"]).size()
-        counts = {"answers": len(scores), "repeats": Markup(prose.count_range(repeats))}
+        distinct = scores.drop_duplicates(["model", "asked", "sample"])  # one may be of two lists
+        counts = {"answers": len(distinct), "refused": int(distinct["refusal"].sum())}
+        counts["repeats"] = Markup(prose.count_range(repeats))
     used = rows.dropna(subset="instrument").drop_duplicates("measure")
     measure = used["measure"].replace({EMBEDDING: "distance", "refusal": "refusals"})
     instruments = measure + ": " + used["instrument"].str.replace(_DETAILS, "", regex=True)
@@ -253,7 +257,8 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     shown, _ = figures.scaled(rows.assign(panel=measures, reference=0.0, cell=rows["model"]))
     shown.loc[shown["measure"] == "toxicity", "panel"] += _artefact(rows, simulated, "panel")
     if every:
-        shown["cell"] = people.str.replace(" people", "")
+        pairs, several = people.str.replace(" people", ""), rows["model"].nunique() > 1
+        shown["cell"] = rows["model"] + ": " + pairs if several else pairs
     else:
         shown["panel"] += ": " + people
     tested, significant = rows["p_adjusted"].dropna(), significance.significant(rows)
@@ -262,7 +267,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
-        figures.claims(shown, _axis, by=("model", "panel") if every else "panel", words=_LEGEND),
+        figures.claims(shown, _axis, columns=2, words=_LEGEND),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
         without_markdown(title),
@@ -290,7 +295,7 @@ def distances(rows: pd.DataFrame) -> Table:
     """
     rows = rows[rows["measure"] == EMBEDDING]
     words = ("counterfactual", "embedding")
-    return wide(rows, ["model", "group"], "statistic", words=words, of="prompts")
+    return wide(rows, ["model", "group"], "statistic", words=words, of="prompts", mark=" ‡")
 
 
 def answers(results: Results) -> Table:

@@ -315,7 +315,7 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     >>> from nbbias import llmbi
     >>> results = llmbi.measure()
     >>> plot_dimensions(results.second_scorer, units=results.units).title
-    '12 of 18 means differ significantly from reference prose'
+    '12 of 18 means of dimensions by VADER differ significantly from reference prose'
     """
     rows = estimates[estimates["statistic"] == "dimension_mean"].assign(**_NO_RANGE)
     keys = ["model", "dimension", "statistic", "instrument", "null"]
@@ -328,12 +328,14 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     drawn = drawn.assign(reference=drawn["panel"].map(means), significant=filled)
     drawn, columns = drawn.reset_index(drop=True), min(drawn["model"].nunique(), 4)
     words = {"line": "mean of dimensions"}
+    named = rows["instrument"].replace(_VERSION, "", regex=True)
+    counts = significance.is_significant(rows).groupby(named).agg(["sum", "size"])
     return Drawn(
         figures.claims(drawn, _axis, draw=figures.zero, columns=columns, words=words),
         drawn,
         "Difference of each dimension's mean score from reference prose, and of single prompts as "
         "crosses, for each model and scorer.",
-        prose.render_plain("llmbi.means", k=significance.is_significant(rows).sum(), n=len(rows)),
+        prose.render_plain("llmbi.means", parts=[*counts.itertuples(name=None)][::-1]),
         prose.render_plain("llmbi.means_caption", prose=_PROSE, level=prose.level(rows)),
     )
 

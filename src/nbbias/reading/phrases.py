@@ -178,20 +178,23 @@ def _clauses(sides: Sides, *, reference: str, unit: str) -> list[str]:
 
 def _dependent(
     side: pd.DataFrame, rows: pd.DataFrame, implied: Sides
-) -> list[tuple[list[tuple[str, Markup]], str, list[str]]]:
+) -> list[tuple[list[tuple[str, Markup, Markup]], str, list[str]]]:
     """Return whose shares went with another's, how far, in which direction, where elsewhere."""
-    models, each = _where(side, rows)["names"], dict[tuple[str, ...], list[tuple[str, Markup]]]()
+    models = _where(side, rows)["names"]
+    each: dict[tuple[str, ...], list[tuple[str, Markup, Markup]]] = {}
     for part, of in implied:
         row, where = part.iloc[0].to_dict(), _where(part, of)["names"]
         key = (names.direction(row), *(where if {*where} != {*models} else ()))
         ends = (size(row, end) for end in _excess(part).abs().agg(["min", "max"]))
-        by = " to ".join(dict.fromkeys(ends)).replace(names.unit(row).name, "")
+        unit = names.unit(row).name
+        by = " to ".join(dict.fromkeys(ends)).replace(unit, "") + unit.removeprefix(" percentage")
         p, first = (significance.adjusted_p(of).max() for of in (part, side))
         whole = numbers(row, unit="", sign=np.sign(_excess(part).iloc[0]))
         p_of_all = prose.p_value(p, is_bound=True) if p != first else ""
         details = whole if len(part) == 1 else p_of_all
-        by += f" ({details})" if details else ""
-        each.setdefault(key, []).append((names.of_people(str(row["group"])), Markup(by)))
+        in_brackets = Markup(f" ({details})" if details else "")
+        said = names.of_people(str(row["group"])), Markup(by), in_brackets
+        each.setdefault(key, []).append(said)
     return [(whose, direction, where) for (direction, *where), whose in each.items()]
 
 

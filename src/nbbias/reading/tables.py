@@ -182,9 +182,15 @@ def readable(
 
 
 def wide(
-    rows: pd.DataFrame, keys: list[str], columns: str, *, words: tuple[str, str], of: str
+    rows: pd.DataFrame,
+    keys: list[str],
+    columns: str,
+    *,
+    words: tuple[str, str],
+    of: str,
+    mark: str = " *",
 ) -> Table:
-    """Lay out estimates with their intervals in columns; a star marks significant ones.
+    """Lay out estimates with their intervals in columns; a mark stands after significant ones.
 
     Parameters
     ----------
@@ -196,6 +202,8 @@ def wide(
         The study and the table's name, as in `readable`.
     of
         What N counts.
+    mark
+        What stands after significant estimates; the table's note explains it.
 
     Examples
     --------
@@ -208,8 +216,8 @@ def wide(
     [{'judge': 'a', 'accuracy': '50.0% (no interval)', 'f1': '0.500 (no interval)'}]
     """
     shown = significance.with_selection(rows).to_dict("records")
-    stars = np.where(significance.is_significant(rows), " *", "").astype(object)
-    cells = [estimate_cell(names.scaled(row)) for row in shown] + stars
+    marks = np.where(significance.is_significant(rows), mark, "").astype(object)
+    cells = [estimate_cell(names.scaled(row)) for row in shown] + marks
     texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
     named = rows.assign(cell=cells, **texts)
     table = named.pivot_table("cell", keys, columns, aggfunc="first", sort=False)
