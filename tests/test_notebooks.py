@@ -24,8 +24,9 @@ NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def test_every_study_has_its_notebook_and_sample() -> None:
-    assert {path.stem for path in NOTEBOOKS} == set(STUDIES)
-    assert {path.parent.name for path in registry.samples()} == set(STUDIES)
+    ours = set(STUDIES) - set(STUDIES.packages)
+    assert {path.stem for path in NOTEBOOKS} == ours
+    assert {path.parent.name for path in registry.samples()} >= ours
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

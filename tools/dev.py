@@ -32,7 +32,6 @@ from nbbias.biasalert.judges import classifier as quick, finetuned, registry
 from nbbias.biasalert.knowledge import counterfactuals, sample
 from nbbias.running import place, plan
 from nbbias.running.kernel import NAME as KERNEL
-from nbbias.studies import STUDIES
 from nbbias.text import embeddings as offline
 
 ROOT = Path(__file__).parents[1]
@@ -46,9 +45,8 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__d
 @app.command()
 def notebooks() -> None:
     """Write each notebook's parameters cell from the study's model, and strip outputs."""
-    for stem in STUDIES:
-        path = ROOT / "notebooks" / f"{stem}.ipynb"
-        print(f"wrote {tables.write(path, source_of(path, stem))}")
+    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        print(f"wrote {tables.write(path, source_of(path, path.stem))}")
 
 
 @app.command()
