@@ -70,9 +70,9 @@ def run(
         estimates.append(no_mean | {"model": model, "estimate": round(float(np.mean(scores)), 1)})
     common = {"study": "llmbi", "instrument": instrument, "confidence": 0.95}
     table, units = tables.estimates_and_units(estimates, **common)
-    tables.save_table(units, "units", out=folder)
-    tables.save_table(table, "estimates", out=folder)
-    tables.save_table(reading_claims.declared(table, claims, confidence=0.95), "claims", out=folder)
+    family = reading_claims.declared(table, claims, confidence=0.95)
+    for name, rows in {"units": units, "estimates": table, "claims": family}.items():
+        tables.write_parquet(rows, folder / "tables" / f"{name}.parquet")
     content = {"study": "llmbi", "run": folder.name, "data": {}, "versions": {}, "status": "ok"}
     content |= {"started": "2024-01-01T10:00:00", "seconds": 1.0}
     content |= {"parameters": {"claims": list(claims), "confidence": 0.95}}

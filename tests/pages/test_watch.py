@@ -23,29 +23,30 @@ CLAIM = build.INDEX | {"smallest_effect": 0.05}
 
 
 def series(
-    folder: Path, *, model: float = 0.0, judge: float = 0.0, runs: int = 9, name: str = "m"
+    folder: Path, *, model: float = 0.0, judge: float = 0.0, runs: int = 9
 ) -> tuple[Path, Path]:
     """Copy runs and those of their anchors; from the sixth on the model and the judge shift."""
-    shutil.copytree(saved(model, judge, runs, name), folder, dirs_exist_ok=True)
+    for kind, shift in (("new", model + judge), ("anchors", judge)):
+        for run in sorted(saved(kind, shift).iterdir())[:runs]:
+            shutil.copytree(run, folder / kind / "llmbi" / run.name)
     return folder / "new", folder / "anchors"
 
 
 @cache
-def saved(model: float, judge: float, runs: int, name: str) -> Path:
-    """Save such runs once."""
+def saved(kind: str, shift: float) -> Path:
+    """Save such runs of one kind once."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder)
-    rng = np.random.default_rng(5)
-    centre = rng.normal(0.5, 0.2, N)
-    recorded = centre + rng.normal(0, 0.1, N)
-    for number in range(runs):
-        day, later = f"2024-01-{number + 1:02d}", number >= 5
+    centre = np.random.default_rng(5).normal(0.5, 0.2, N)
+    rng, noise = np.random.default_rng([5, kind == "new"]), 0.1
+    if kind == "anchors":
+        centre, noise = centre + rng.normal(0, 0.1, N), 0.02
+    for number in range(9):
+        day = f"2024-01-{number + 1:02d}"
         common: dict[str, Any] = {"claims": [CLAIM], "run": day, "started": f"{day}T03:00:00"}
-        new = centre + (model + judge) * later + rng.normal(0, 0.1, N)
-        read = recorded + judge * later + rng.normal(0, 0.02, N)
-        for kind, values in (("new", new), ("anchors", read)):
-            data = {"answers_path": texts(day if kind == "new" else "recorded")}
-            build.run(folder / kind / "llmbi" / day, {name: list(values)}, **common, data=data)
+        values = centre + shift * (number >= 5) + rng.normal(0, noise, N)
+        data = {"answers_path": texts(day if kind == "new" else "recorded")}
+        build.run(folder / day, {build.HOSTILE: list(values)}, **common, data=data)
     return folder
 
 
@@ -88,16 +89,13 @@ def test_a_verdict_is_not_taken_back(tmp_path: Path) -> None:
     runs, anchors = series(tmp_path, judge=0.2)
     whole = watch(runs, anchors).rows.set_index("of").loc["judge"]
     # Without the last runs the path is the same, so no verdict is taken back.
-    for folder in (runs, anchors):
-        for day in ("2024-01-08", "2024-01-09"):
-            shutil.rmtree(folder / "llmbi" / day)
-    row = watch(runs, anchors).rows.set_index("of").loc["judge"]
+    row = watch(*series(tmp_path / "short", judge=0.2, runs=7)).rows.set_index("of").loc["judge"]
     assert row["path"].tolist() == whole["path"][:6].tolist()
     assert row["reached"] == whole["reached"]
 
 
 def test_the_page_and_the_command(tmp_path: Path, command: Command) -> None:
-    runs, anchors = series(tmp_path, judge=0.2, name=build.HOSTILE)
+    runs, anchors = series(tmp_path, judge=0.2)
     target = tmp_path / "w.html"
     done = command("watch", runs, "--anchors", anchors, "--out", target)
     assert done.returncode == 1 and done.stdout.startswith("llmbi, 9 runs: the judge drifted; no")
@@ -125,7 +123,8 @@ def test_runs_that_say_nothing_are_left_out_by_name(tmp_path: Path) -> None:
     build.run(runs / "llmbi/copy", {"m-2": build.scores(1, n=N)}, **common)
     result = watch(runs, anchors)
     assert len(result.runs) == 9
-    assert "2024-02-01" in result.remarks[0] and "m in 2024-01-01, m-2 in copy" in result.remarks[1]
+    assert "2024-02-01" in result.remarks[0]
+    assert f"{build.HOSTILE} in 2024-01-01, m-2 in copy" in result.remarks[1]
     assert any("answers of an earlier run: copy" in remark for remark in result.remarks)
     assert plain(result).endswith(result.remarks[-1])
     assert pages_watch.write(result, tmp_path / "w.html").is_file()

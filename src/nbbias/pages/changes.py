@@ -74,10 +74,11 @@ def read(folder: Path, *, rename: Mapping[str, str] | None = None) -> Run:
 
 def _with_keys(table: pd.DataFrame, rename: Mapping[str, str]) -> pd.DataFrame:
     """Give a table all columns that name an estimate, a gap being empty text, and its `key`."""
-    keys = table.reindex(columns=list(UNIT_KEYS)).astype(object)
-    keys = keys.where(keys.notna(), "").astype(str)
-    keys["model"] = keys["model"].replace(dict(rename))
-    return table.assign(**keys, key=list(keys.itertuples(index=False, name=None)))
+    keys = {name: [""] * len(table) for name in UNIT_KEYS}
+    for name in table.columns.intersection(keys):
+        keys[name] = ["" if pd.isna(value) else str(value) for value in table[name]]
+    keys["model"] = [rename.get(model, model) for model in keys["model"]]
+    return table.assign(**keys, key=list(zip(*keys.values(), strict=True)))
 
 
 def _units_of(estimates: pd.DataFrame, units: pd.DataFrame) -> dict[Key, pd.DataFrame]:

@@ -82,10 +82,10 @@ def adjust(
         is_image = (by.transform("nunique") == 2) & (values != by.transform("first"))
         p = p.mask(is_image & values.notna())
     least = rows.get("p_least", pd.Series(np.nan, rows.index)).astype(float).fillna(0.0)
-    adjusted, least = (
-        column.groupby(number).transform(lambda part: _adjust_family(part.to_numpy()))
-        for column in (p, least.where(p.notna()))
-    )
+    adjusted, least = p.copy(), least.where(p.notna())
+    for at in number.groupby(number).indices.values():
+        for column in (adjusted, least):
+            column.iloc[at] = _adjust_family(column.iloc[at].to_numpy())
     if mirror is not None:
         # The two images have all keys but that one in common.
         same = [key for key in (*ESTIMATE_KEYS, "instrument") if key in rows and key != mirror]

@@ -1,5 +1,6 @@
 """The offline judges: they learn what can be learnt, repeat, and say when not."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -62,24 +63,36 @@ def test_the_quick_judge_learns_and_names(parted: pd.DataFrame, quick: classifie
     assert (judged["evidence_ids"] == "").all()
 
 
-def test_what_ships_is_what_the_sample_teaches() -> None:
-    table, settings = sample.labelled(seed=0), Settings(embedding_model="offline", simulated=True)
+def by_sample() -> tuple[TrainingInput, pd.DataFrame, pd.DataFrame]:
+    """Return what the classifier that ships was fitted on, its texts, and some of them to ask."""
+    settings = Settings(embedding_model="offline", simulated=True)
     further = training_texts(simulated=True)[list(NOTHING)]
-    texts = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
-    fitted = classifier.fit_base_model(table, texts, settings)
-    asked = texts[["text"]].assign(text_id=texts.index.astype("str")).iloc[::90]
+    training = TrainingInput(sample.labelled(seed=0), settings, further)
+    texts = pd.concat([training.train.assign(weight=1.0), further], ignore_index=True)
+    return training, texts, texts.assign(text_id=texts.index.astype("str")).iloc[::90]
+
+
+def test_what_ships_knows_what_the_sample_teaches_and_is_of_no_other_texts() -> None:
+    training, texts, asked = by_sample()
+    assert accuracy(classifier.judge(asked, fitted=classifier.fit(training)), asked) > 0.95
+    shipped = classifier.load_shipped(texts, training.settings)
+    assert shipped is not None and training.shared["base"][1].tolist() == shipped[1].tolist()
+    assert classifier.load_shipped(texts, training.settings._replace(seed=1)) is None
+    assert classifier.load_shipped(texts.assign(weight=2.0), training.settings) is None
+
+
+@pytest.mark.slow
+@pytest.mark.ci
+def test_what_ships_is_what_the_sample_teaches() -> None:
+    training, texts, asked = by_sample()
+    fitted = classifier.fit_base_model(training.train, texts, training.settings)
     chances = [
-        classifier.judge(
-            asked, fitted=classifier.fit(TrainingInput(table, settings, further, shared=shared))
-        )["confidence"].to_numpy(float)
+        classifier.judge(asked, fitted=classifier.fit(replace(training, shared=shared)))
         for shared in ({}, {"base": fitted})
     ]
-    np.testing.assert_allclose(*chances, atol=1e-6)
-    shipped = classifier.load_shipped(texts, settings)
-    assert shipped is not None
+    np.testing.assert_allclose(*(one["confidence"].to_numpy(float) for one in chances), atol=1e-6)
+    shipped = classifier.load_shipped(texts, training.settings)
     np.testing.assert_allclose(shipped[1], fitted[1], atol=1e-6)
-    assert classifier.load_shipped(texts, settings._replace(seed=1)) is None
-    assert classifier.load_shipped(texts.assign(weight=2.0), settings) is None
 
 
 def test_shipped_log_odds_and_error_rates_are_the_classifiers(
