@@ -138,7 +138,7 @@ class _Handler(BaseHTTPRequestHandler):
             wait = {"Retry-After": str(self.server.retry_after)} if kind == "429" else {}
             return self._send(status, {"error": told}, wait)
         if kind == "bomb":
-            packed = gzip.compress(b" " * 40_000_000, 1)
+            packed = gzip.compress(b" " * 17_000_000, 1)
             return self._send(200, packed, {"Content-Encoding": "gzip"})
         if kind.startswith("redirect_"):
             to = {"Location": f"{self.server.elsewhere}/chat/completions"}

@@ -326,15 +326,14 @@ def label_probability(drawn: pd.DataFrame, sizes: pd.Series) -> pd.Series:
     """
     parts = [pd.Series(dtype=float)]
     for cell, rows in drawn.dropna(subset="round").groupby("cell", sort=False):
-        labelled = rows["raters"] > 0
-        rounds = labelled.groupby(rows["round"]).agg(["sum", "mean"])
-        after = sizes[cell] - rounds["sum"].cumsum()
-        rounds["later"] = after.iloc[-1] / after.clip(lower=1)
-        rounds.loc[rounds.index[-1], "later"] = 1.0
-        rounds["drawn"] = rounds["sum"] / (after + rounds["sum"]) / rounds["mean"]
-        own = rows[labelled].join(rounds[["later", "drawn"]], on="round")
-        weight = own["later"] * own["drawn"] / own["probability"] + 1 - own["later"]
-        parts.append((1 - after.iloc[-1] / sizes[cell]) / weight)
+        labelled, number = rows["raters"] > 0, np.unique(rows["round"], return_inverse=True)[1]
+        labels, asked = np.bincount(number, labelled), np.bincount(number)
+        after = sizes[cell] - labels.cumsum()
+        later = after[-1] / np.maximum(after, 1)
+        later[-1] = 1.0
+        uniform = asked / np.maximum(after + labels, 1)  # of those that answer in a round alike
+        weight = (later * uniform)[number] / rows["probability"] + 1 - later[number]
+        parts.append(((1 - after[-1] / sizes[cell]) / weight)[labelled])
     return pd.concat(parts).reindex(drawn.index)
 
 
