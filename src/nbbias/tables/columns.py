@@ -249,6 +249,8 @@ def convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
     >>> convert(pd.Series(["1", "2.5"]), "count")[1]
     "expected a whole number, 0 or more, but row 2 holds '2.5'"
     """
+    if (own := {"float": "float64", "text": "str"}.get(kind)) and values.dtype == own:
+        return values, ""
     if kind == "float" and pd.api.types.is_float_dtype(values):
         return values.astype(float), ""
     if kind in {"text", "any"} and pd.api.types.infer_dtype(values) in {"string", "empty"}:

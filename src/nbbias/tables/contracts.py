@@ -204,7 +204,9 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     expected, table = contract.columns, table.copy()
     breaches = describe_missing(missing, list(table), expected=expected, where=where or "")
     for name in filter(table.__contains__, contract.columns):
-        table[name], faults = _check_column(table[name], contract.columns[name])
+        values, faults = _check_column(given := table[name], contract.columns[name])
+        if values is not given:
+            table[name] = values
         breaches += [f"column {name}: {fault}" for fault in faults]
     checks = () if breaches else contract.checks
     rules = [(~rule.holds(table).astype(bool), rule.error) for rule in checks]
@@ -221,15 +223,14 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
 
 def _check_column(values: pd.Series, column: Values) -> tuple[pd.Series, list[str]]:
     """Return a column in its kind, and what is wrong with it."""
-    present = values.notna()
-    if not column.nullable and not present.all():
-        return values, _faults((~present, "a value is missing"))
-    values, fault = convert(values, column.kind)
+    if not column.nullable and values.hasnans:
+        return values, _faults((values.isna(), "a value is missing"))
+    given, (values, fault) = values, convert(values, column.kind)
     if fault:
         return values, [fault]
     if column.kind == "flag" and not column.nullable:
         values = values.astype(bool)
-    rules = ((present & ~rule.holds(values), rule.error) for rule in column.checks)
+    rules = ((given.notna() & ~rule.holds(values), rule.error) for rule in column.checks)
     return values, _faults(*rules)
 
 
@@ -358,9 +359,9 @@ def estimates(rows: Rows, *, study: str, **common: Any) -> pd.DataFrame:
     [{'estimate': 0.5, 'excess': 0.25, 'n': 8, 'n_lost': 0, 'confidence': 0.9}]
     """
     table = _built(rows, ESTIMATES, {"study": study, **common})
-    numbers = table[["n", "n_lost", "estimate", "null"]].apply(pd.to_numeric)
-    excess = numbers["estimate"] - numbers["null"]
-    return check(table.assign(**numbers[["n", "n_lost"]].fillna(0), excess=excess), ESTIMATES)
+    counts = {name: pd.to_numeric(table[name]).fillna(0) for name in ("n", "n_lost")}
+    excess = pd.to_numeric(table["estimate"]) - pd.to_numeric(table["null"])
+    return check(table.assign(**counts, excess=excess), ESTIMATES)
 
 
 def chance(rows: Rows, *, study: str, **common: Any) -> pd.DataFrame:
@@ -433,7 +434,7 @@ def _built(rows: Rows, contract: Contract, common: Mapping[str, Any]) -> pd.Data
         raise ContractError(contract.name, f"no such column: {', '.join(unknown)}")
     table = table.reindex(columns=columns)
     text = [name for name in columns if contract.columns[name].kind == "text"]
-    return table.astype(dict.fromkeys(text, "str"))
+    return table.assign(**{name: table[name].astype("str") for name in text})
 
 
 # --- UNITS: the values that an estimate is the mean of ------------------------------------------
