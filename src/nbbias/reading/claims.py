@@ -225,5 +225,5 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
         columns.insert(len(columns.columns) - 1, "verdict", shown["verdict"].to_list())
     columns["estimate"] += np.where(shown[low].notna(), " \N{DOUBLE DAGGER}", "")
     columns = columns if counts["mde"] else columns.drop(columns="mde")
-    part = f": {len(shown)} of {len(rows)}" * (len(shown) < len(rows))
+    part = f", {len(shown)} of {len(rows)} rows" * (len(shown) < len(rows))
     return show(table._replace(rows=columns), title=TITLES[pre_specified] + part)

@@ -243,7 +243,7 @@ def topics(estimates: pd.DataFrame, table: pd.DataFrame, scores: pd.DataFrame) -
     fits = articles.groupby("seed").mean()
     missing = fits.index[fits.isna()]
     low, high = (phrases.signed({**row, "estimate": end}) for end in (fits.min(), fits.max()))
-    values = {"fits": len(fits), "missing": len(missing), "high": Markup(high), "df": rows["df"]}
+    values = {"fits": len(fits), "missing": len(missing), "high": Markup(high)}
     values["low"] = Markup(low.removesuffix(names.unit(row).name))
     stable = render("news.stability", instrument=scores["instrument"].iloc[0], **values)
     return [f"{rests} {stable}"]
