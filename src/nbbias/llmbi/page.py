@@ -225,7 +225,7 @@ def _ranks(results: Results) -> pd.DataFrame:
     n, rho = by_model.size(), by_model.corr("spearman").iloc[::2, 1].droplevel(1)
     z, confidence = np.arctanh(rho.where(rho.abs() < 1)), results.estimates["confidence"].iloc[0]
     half = norm.ppf((1 + confidence) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3).where(n > 3))
-    rows = pd.DataFrame({"estimate": rho, "confidence": confidence})
+    rows = pd.DataFrame({"estimate": rho, "confidence": confidence, "n": n})
     rows = rows.assign(ci_low=np.tanh(z - half), ci_high=np.tanh(z + half))
     return rows.assign(median=by_model[_SIZES[1]].median()).dropna().reset_index()
 
