@@ -162,7 +162,8 @@ class Notebook(NamedTuple):
         if not here.any():
             self.say(claims.NOTHING_DECLARED)
             return estimates
-        self.save(rows, "claims")
+        effects = reading.significance.minimum_detectable_effect(rows)
+        self.save(rows.assign(minimum_detectable_effect=effects), "claims")
         shown = rows[here]
         display(claims.show_claims(shown, pre_specified=pre_specified))
         points = tipping.tipping_points(rows, estimates, **further)

@@ -171,13 +171,14 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
     """
     guarded = estimates[estimates["measure"] == "mitigation"]
     stopped = "stopped_with_bias", "stopped_without_bias"
-    rows = _select(guarded, *stopped).assign(side="ours")
+    rows = _select(guarded, *stopped).assign(side="ours", checked="each sentence")
     judged = estimates["judge"].isin(guarded["judge"]) & (estimates["measure"] == "bias_level")
     missed, flagged = (estimates[judged & (estimates["statistic"] == of)] for of in RATES[::-1])
     found = 1 - missed[["estimate", "ci_high", "ci_low"]]
     found = missed.assign(**found.set_axis(["estimate", "ci_low", "ci_high"], axis=1))
     sides = zip(stopped, (found, flagged), strict=True)
-    whole = pd.concat([part.assign(column=NAMES[name]) for name, part in sides])
+    named = [part.assign(column=NAMES[name], statistic=name) for name, part in sides]
+    whole = pd.concat(named).assign(side="further", checked="whole answer")
     pooled = whole[whole["model"].isna()].set_index("column")["estimate"]
     by_sentence = rows.groupby("column")[["estimate", "n"]].apply(
         lambda part: part.prod(axis=1).sum() / part["n"].sum()
@@ -185,7 +186,7 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
     rightly, wrongly = (
         [part.get(NAMES[name], np.nan) for part in (by_sentence, pooled)] for name in stopped
     )
-    rows = pd.concat([rows, whole.dropna(subset="model").assign(side="further")])
+    rows = pd.concat([rows, whole.dropna(subset="model")])
     return _drawn(
         rows.assign(cell=rows["model"]),
         "share of answers",

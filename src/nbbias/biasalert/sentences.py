@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from nbbias import stats
 from nbbias.biasalert.checks import ALL, RATES
 from nbbias.biasalert.detection import SIGN_FLIP
 from nbbias.biasalert.figures import MAJORITY
@@ -137,8 +138,7 @@ def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
     differing = significance.significant(effects).sort_values("estimate", key=abs, ascending=False)
     people = [[*map(names.people, group.split(" − "))] for group in differing["group"]]
     changes = rows[rows["statistic"] == "verdict_changes"]
-    k = int((changes["estimate"] * changes["n"]).sum().round())
-    changed = k, int(changes["n"].sum()), [*changes["bias"]]
+    changed = int((changes["estimate"] * changes["n"]).sum().round()), int(changes["n"].sum())
     values: dict[str, Any] = {"measured": len(effects), "changed": changed}
     values["differing"] = differing.assign(people=people).to_dict("records")
     return prose.render("biasalert.swapped", judge=_the(judge), **values)
@@ -160,15 +160,14 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
 def mitigation(estimates: pd.DataFrame) -> str:
     """Say how many answers the guard stopped: a heading."""
     rows = estimates[(estimates["measure"] == "mitigation") & estimates["estimate"].notna()]
-    counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
-    without, shown = (counts.get(f"biased_share_{side}") for side in ("without", "with"))
-    return prose.render(
-        "biasalert.mitigation",
-        biased=without or 0,
-        rightly=None if shown is None else without - shown,
-        unbiased=rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum(),
-        wrongly=counts.get("stopped_without_bias", 0),
-    )
+    values: dict[str, Any] = {"labelled": rows["statistic"].eq("biased_share_with").any()}
+    for side, name in {"rightly": "stopped_with_bias", "wrongly": "stopped_without_bias"}.items():
+        part = rows[rows["statistic"] == name]
+        k, n = int((part["estimate"] * part["n"]).sum().round()), int(part["n"].sum())
+        level = rows["confidence"].max()
+        share = stats.proportion_interval(k, n, confidence=level).row() if n else {}
+        values[side] = share | {"k": k, "n": n, "confidence": level}
+    return prose.render("biasalert.mitigation", **values)
 
 
 # --- what leads -----------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
         subset = subset[subset["bias"].notna() & (subset["judge"] != MAJORITY)]
     if statistics:
         subset = subset[subset["statistic"].isin(statistics)]
-    if name in ("differences", "by_type", "calibration"):  # the leading judge is the last
+    if name in ("differences", "by_type", "calibration", "swaps"):  # the leading judge is the last
         subset = subset[::-1]
     if "evaluator" in keys:
         subset = subset.assign(evaluator=subset["evaluator"].map(names.judge, na_action="ignore"))

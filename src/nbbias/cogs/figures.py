@@ -78,11 +78,13 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
 
 
 def _marked(rows: pd.DataFrame, scores: pd.DataFrame, *, of: Iterable[str] = PARTS) -> pd.DataFrame:
-    """Add `significant`: whether a significant score is at this identity."""
-    found = scores[scores["statistic"].isin([*of]) & significance.is_significant(scores)]
-    keys = ["model", "task", "evaluator", "bias", "group"]
-    at, of = (pd.MultiIndex.from_frame(part[keys].fillna("")) for part in (rows, found))
-    return rows.assign(significant=at.isin(of))
+    """Add the `score` of each row, its adjusted p, and if it is `significant` at this identity."""
+    scores, keys = scores[scores["statistic"].isin([*of])], ["model", "task", "evaluator", "bias"]
+    renamed = {"group": "score_group", "estimate": "score", "p_adjusted": "score_p_adjusted"}
+    found = scores.assign(significant=significance.is_significant(scores)).rename(columns=renamed)
+    rows = rows.merge(found[[*keys, *renamed.values(), "significant"]], how="left", on=keys)
+    at = rows["group"].eq(rows["score_group"]) & rows["significant"].eq(True)
+    return rows.assign(significant=at)
 
 
 def _caption(rows: pd.DataFrame, of: str) -> str:

@@ -7,14 +7,13 @@ judge says that it changed its mind.
 
 >>> from nbbias import cogs
 >>> cogs.replies.decision('It keeps the form.\n{"choice": 3}', n=3)
-Decision(position=3.0, reason=None)
+(3.0, None)
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -30,14 +29,7 @@ _LABELLED = re.compile(
 _ALONE = re.compile(rf"^{_NUMBER}[)\].!\s]*$", re.I | re.M)
 
 
-class Decision(NamedTuple):
-    """A judge's decision: the position chosen, counted from 1, or NaN and the reason."""
-
-    position: float
-    reason: str | None
-
-
-def decision(reply: str | None, *, n: int) -> Decision:
+def decision(reply: str | None, *, n: int) -> tuple[float, str | None]:
     """Read which of `n` choices a judge's reply decides for.
 
     Parameters
@@ -49,24 +41,24 @@ def decision(reply: str | None, *, n: int) -> Decision:
 
     Returns
     -------
-    Decision
-        `position` in 1, …, n and no `reason`; or NaN and why: the reply is blank, names a choice
+    (position, reason)
+        A position in 1, …, n and no reason; or NaN and why: the reply is blank, names a choice
         that is not there, decides twice, or not at all.
     """
     if not isinstance(reply, str) or not reply.strip():
-        return Decision(np.nan, "the reply is blank")
+        return np.nan, "the reply is blank"
     text = re.sub(r"[*_`\"“”{}\\]|\bboxed\b", " ", clean_reply(reply, ends=3000))
     hits = [*_LABELLED.finditer(text)] or [*_ALONE.finditer(text)]
     decided = [(hit.start(), int(number)) for hit in hits for number in hit.groups() if number]
     if not decided:
-        return Decision(np.nan, "no decision was found")
+        return np.nan, "no decision was found"
     position = resolve_decision(text, decided)
     if position is None:
         numbers = ", ".join(map(str, sorted({number for _, number in decided})))
-        return Decision(np.nan, f"more than one decision: {numbers}")
+        return np.nan, f"more than one decision: {numbers}"
     if not 1 <= position <= n:
-        return Decision(np.nan, f"a choice that is not there: {position}")
-    return Decision(float(position), None)
+        return np.nan, f"a choice that is not there: {position}"
+    return float(position), None
 
 
 def decisions(replies: Iterable[str | None], *, n: Iterable[int]) -> pd.DataFrame:

@@ -173,7 +173,7 @@ def heading(estimates: pd.DataFrame, statistic: str) -> str:
     ...        "task": None, "topic": None, "estimate": 0.1, "prompt": None, "evaluator": None,
     ...        "p_value": 0.01, "p_adjusted": 0.01, "confidence": 0.95}
     >>> heading(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]), "rbs")
-    "m's default texts were most similar to those it wrote as men"
+    'Default texts of m were closest to those it wrote as men'
     """
     return prose.render(f"cogs.heading_{statistic}", **_preferences(estimates, statistic))
 
@@ -188,13 +188,12 @@ def alike(estimates: pd.DataFrame) -> str:
     ...        "evaluator": None, "prompt": None, "p_adjusted": 0.01, "confidence": 0.95,
     ...        "reason": None, "p_value": 0.01}
     >>> alike(pd.DataFrame([row]))
-    "m's texts were most alike where it wrote as men"
+    'Texts of m were most alike where it wrote as men'
     """
     of_default = estimates[estimates["statistic"] == "diversity_difference"]
     flattened = significance.significant(of_default[of_default["estimate"] < 0])
     counts = {"flattened": len(flattened), "tested": len(of_default.dropna(subset="estimate"))}
-    named = _preferences(estimates, "diversity_spread")
-    return prose.render("cogs.alike", **named, **counts)
+    return prose.render("cogs.alike", **_preferences(estimates, "diversity_spread"), **counts)
 
 
 def title(scores: pd.DataFrame, statistic: str) -> str:

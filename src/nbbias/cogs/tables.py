@@ -194,11 +194,8 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     rows = rows.sort_values(["statistic", "p_adjusted"], ascending=[False, True], kind="stable")
     rows = rows.assign(group=rows["group"].str.replace(" - ", " \N{MINUS SIGN} "))
     keys = [*["statistic"] * (name in STATISTICS), *who, "bias", "task", "group"]
-    options: dict[str, Any] = {"words": ("cogs", name), "labels": labels}
-    options["rows"] = None if name in ("rbs", "abs", "diversity", "orders") else 16
+    options: dict[str, Any] = {"words": ("cogs", name), "labels": labels, "rows": None}
     table = reading.readable(rows, keys, statistics=STATISTICS.get(name, [name]), **options)
-    if name == "share":  # chosen by p, shown judge by judge
-        table = table._replace(rows=table.rows.sort_values([*table.rows][:2], kind="stable"))
     if "statistic" in table.rows:
         table = table._replace(rows=table.rows.replace({"statistic": _NAMES}))
     if name in _SCORES:
@@ -230,8 +227,8 @@ def people(agreement: pd.DataFrame, compared: pd.DataFrame) -> Table:
     agreement, compared
         Of `cogs.people.agreement` and `cogs.people.beside_models`.
     """
-    together = compared[compared["kind"] == "people"]
-    return of(pd.concat([agreement, together], ignore_index=True), "people")
+    rows = [agreement, compared[compared["kind"] == "people"]]
+    return of(pd.concat(rows, ignore_index=True), "people")
 
 
 def published(estimates: pd.DataFrame) -> pd.DataFrame:

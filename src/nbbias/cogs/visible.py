@@ -129,11 +129,10 @@ def visibility(
     for model, of_model in levels.groupby("model", sort=False):
         plain = defaults.loc[defaults["model"] == model, "text"]
         for (axis, identity), part in of_model.groupby(["axis", "identity"], sort=False):
-            n = part["level"].value_counts().reindex(LEVELS, fill_value=0)
             row = {"model": model, "axis": axis, "identity": identity, "n": len(part)}
-            for level, k in n.items():
-                share = stats.proportion_interval(int(k), len(part), confidence=confidence)
-                row[level] = share.estimate
-                row |= {f"{level}_low": share.ci_low, f"{level}_high": share.ci_high}
+            for level in LEVELS:
+                share = stats.share_interval(part["level"] == level, confidence=confidence)
+                ends = [share.estimate, share.ci_low, share.ci_high]
+                row |= dict(zip([level, f"{level}_low", f"{level}_high"], ends, strict=True))
             rows.append(row | {"obvious_default": _holds(plain, identity, "obvious").mean()})
     return pd.DataFrame(rows)

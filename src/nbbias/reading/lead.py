@@ -69,7 +69,7 @@ class Lead(NamedTuple):
 def to_dict(lead: Lead) -> dict[str, Any]:
     """Return a lead as it is saved with a run, without Markdown; NaN is None.
 
-    `note` says what the numbers of significant claims are adjusted for.
+    `note` says what the numbers of significant claims, and p values, are adjusted for.
 
     Examples
     --------
@@ -82,7 +82,8 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     """
     plain = [escape.without_markdown(sentence) for sentence in lead.plain]
     rows, note = lead.numbers.head(_LEADING), ""
-    if CLAIM in rows and significance.is_significant(rows).any():
+    stated = any(f"p {sign} " in text for text in plain for sign in "=<≤")
+    if CLAIM in rows and (stated or significance.is_significant(rows).any()):
         selected = rows.get("confidence_selected", pd.Series()).max() > rows["confidence"].max()
         known = {"study": rows["study"].iloc[0], "least": any("≤" in text for text in plain)}
         note = prose.render_plain("claims.adjusted", selected=selected, **known)
