@@ -267,7 +267,7 @@ def draw_pairs(run: Path) -> dict[str, str] | None:
     words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
     words["title"] = "Minimal pairs: sentences flagged, and pairs in which one scores higher"
     squares = " Grey squares: not tested."
-    ties = " Shares count a tie half, tests leave it out: an interval can contain 50% where filled."
+    ties = " Tests omit ties, which shares count half: a filled dot's interval can contain 50%."
     words["caption"] = words["caption"].removesuffix(squares) + squares + ties
     words["alt"] = "Four panels by judge: sentences flagged, counterparts flagged, scored higher."
     axis, band = "share of sentences or pairs", "sentences of each pair swapped"
