@@ -79,7 +79,7 @@ _LINES = ("o:", "s--", "^-")
 
 
 def power(table: pd.DataFrame) -> Drawn:
-    """Draw the power of each test by effect size, a line for each N.
+    """Draw the power of each test with several simulated effects by these, a line for each N.
 
     Parameters
     ----------
@@ -97,7 +97,8 @@ def power(table: pd.DataFrame) -> Drawn:
     named = table.assign(test=sentences.name_statistics(table).astype("str"))
     parts = [named.assign(size=named[size], power=100 * named[power]) for size, power in sizes]
     rows = pd.concat(parts)[["test", "n", "size", "power"]].drop_duplicates()
-    rows = rows.sort_values(["test", "n", "size"], ignore_index=True)
+    several = rows.groupby("test")["size"].transform("nunique") > 1
+    rows = rows[several].sort_values(["test", "n", "size"], ignore_index=True)
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
         furthest = part["size"].max()
