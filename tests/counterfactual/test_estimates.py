@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import pdist
-from scipy.stats import permutation_test
+from scipy.stats import binom, permutation_test
 
 from nbbias import stats
 from nbbias.counterfactual.estimates import EMBEDDING, estimates
@@ -155,3 +155,18 @@ def test_input_is_not_changed_and_the_order_of_rows_is_of_no_effect() -> None:
     second = measured(table.iloc[order], values[order])
     pd.testing.assert_frame_equal(table, before)
     assert first["estimate"].tolist() == pytest.approx(second["estimate"].tolist())
+
+
+@pytest.mark.nightly
+def test_intervals_cover_zero_as_often_as_the_page_says() -> None:
+    """The design of docs/measures/counterfactual.md: 20 prompts, four answers to each version."""
+    rng, table = np.random.default_rng(17), answers(prompts=20, repeats=4)
+    covered = []
+    for _ in range(600):
+        scores = np.repeat(rng.exponential(size=20), 8) + rng.exponential(size=160)
+        rows = measured(table, scores).set_index("statistic")
+        covered.append((rows["ci_low"] <= 0) & (rows["ci_high"] >= 0))
+    coverage = pd.DataFrame(covered).mean()
+    for statistic, share in (("excess_distance", 0.925), ("difference", 0.95)):
+        low, high = binom.ppf([0.0005, 0.9995], 600, share) / 600
+        assert low <= coverage[statistic] <= high
