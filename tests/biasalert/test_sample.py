@@ -12,9 +12,10 @@ SAMPLE = sample.labelled()
 
 def test_the_samples_vectors_are_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
-    found = biasalert.measure(embedding_model="offline", draws=100).estimates
+    judges = ["classifier"]  # the other ones encode no text, or the same texts
+    found = biasalert.measure(embedding_model="offline", draws=100, judges=judges).estimates
     assert found["measure"].nunique() == 6  # all but pairs
-    assert (found.query("judge == 'classifier' and statistic == 'swap_difference'")["n"] > 0).all()
+    assert (found.query("statistic == 'swap_difference'")["n"] > 0).all()
 
 
 def test_both_classes_are_of_one_size_and_name_the_same_groups() -> None:

@@ -86,7 +86,7 @@ def _units_of(estimates: pd.DataFrame, units: pd.DataFrame) -> dict[Key, pd.Data
     means = dict(zip(estimates["key"], estimates["estimate"], strict=True))
     return {
         key: rows.set_index("unit").filter(["value", *CLUSTERS])
-        for key, rows in units.groupby(list(UNIT_KEYS), observed=True, sort=False)
+        for key, rows in units.groupby("key", sort=False)
         if abs(rows["value"].mean() - means.get(key, np.nan)) <= ROUNDING
     }
 

@@ -329,10 +329,12 @@ def results_html(results: tuple[Any, ...]) -> str:
 
     Examples
     --------
-    >>> from nbbias import llmbi
-    >>> html = llmbi.measure(claims=[])._repr_html_()
-    >>> "LLM Bias Index" in html, html.count("<tr>") <= 11
-    (True, True)
+    >>> from nbbias import llmbi, tables
+    >>> row = {"statistic": "index", "model": "m", "estimate": 0.5, "n": 18, "p_adjusted": 0.01}
+    >>> rows = tables.estimates([row] * 12, study="llmbi", measure="llmbi", confidence=0.95)
+    >>> html = results_html(llmbi.measured.Results(rows, *[rows[:0]] * 5))
+    >>> "LLM Bias Index" in html, "scores (0)" in html, html.count("<tr>")
+    (True, True, 11)
     """
     named: dict[str, pd.DataFrame | None] = results._asdict()  # type: ignore[attr-defined]
     estimates = named["estimates"]

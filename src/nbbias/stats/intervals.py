@@ -173,9 +173,10 @@ def _margins(values: np.ndarray, *, confidence: float) -> tuple[float, float]:
     """Return how far the contribution of values above 0 may lie below and above what it is."""
     gains = values[values > ROUNDING]
     rate = len(gains) / len(values)
-    ends = stats.binomtest(len(gains), len(values)).proportion_ci(confidence, method="exact")
+    how = {"alpha": alpha(confidence), "method": "beta"}
+    low, high = proportion.proportion_confint(len(gains), len(values), **how)
     size = (gains.sum() + 1) / (len(gains) + 1)
-    return float(size * (rate - ends.low)), float(size * (ends.high - rate))
+    return float(size * (rate - low)), float(size * (high - rate))
 
 
 def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float) -> Estimate:
