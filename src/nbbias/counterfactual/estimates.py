@@ -135,10 +135,13 @@ def _compare(
     nobody = {"reason": _NOBODY} if measure == "refusal" and not values[answers].any() else {}
     rng = np.random.default_rng(inference.seed)
     prompts = part["unit"].unique()
-    table = pd.DataFrame(np.nan, index=prompts, columns=["between", "within", "difference"])
+    found = np.full((len(prompts), 3), np.nan)
     permuted = np.zeros(inference.n_permutations)
-    for unit, rows in part.groupby("unit", sort=False):
-        first, second = (_average(rows[rows["group"] == group], values) for group in pair)
+    places, blocks = part.groupby(["unit", "group"]).indices, part["block"].to_numpy(object)
+    of_part, none = values[part.index], np.array([], dtype=int)
+    for number, unit in enumerate(prompts):
+        rows = [places.get((unit, group), none) for group in pair]
+        first, second = (_average(blocks[own], of_part[own]) for own in rows)
         if not (len(first) and len(second)):
             continue
         both = np.vstack([first, second])
@@ -146,12 +149,12 @@ def _compare(
         distances = np.abs(both - both.T) if signed else np.maximum(1 - both @ both.T, 0)
         division = np.arange(len(distances)) < len(first)
         between, within = _divide(distances, division[None])
-        table.loc[unit, ["between", "within"]] = between[0], within[0]
-        if signed:
-            table.loc[unit, "difference"] = first.mean() - second.mean()
+        difference = first.mean() - second.mean() if signed else np.nan
+        found[number] = between[0], within[0], difference
         if np.isfinite(within[0]):
             between, within = _divide(distances, _divisions(len(first), len(second)))
             permuted += rng.choice(between - within, len(permuted))
+    table = pd.DataFrame(found, index=prompts, columns=["between", "within", "difference"])
     level, excess = inference.confidence, table["between"] - table["within"]
     if excess.notna().any():  # all distances of the same prompts
         table["between"] = table["between"].where(excess.notna())
@@ -180,12 +183,12 @@ def _flips(k: int, n: int, rng: np.random.Generator) -> np.ndarray:
     return rng.choice([-1.0, 1.0], (n, k))
 
 
-def _average(rows: pd.DataFrame, values: np.ndarray) -> np.ndarray:
+def _average(blocks: np.ndarray, values: np.ndarray) -> np.ndarray:
     """Return a row for each block of answers that has a measured one: their mean."""
-    measured = rows[np.isfinite(values[rows.index]).all(axis=1)]
-    numbers = measured["block"].factorize()[0]
+    measured = np.isfinite(values).all(axis=1)
+    numbers = pd.factorize(blocks[measured])[0]
     weights = np.eye(numbers.max(initial=-1) + 1)[numbers]
-    return (weights / weights.sum(axis=0)).T @ values[measured.index]
+    return (weights / weights.sum(axis=0)).T @ values[measured]
 
 
 def _divide(distances: np.ndarray, divisions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
