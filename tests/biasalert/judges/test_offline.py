@@ -86,13 +86,10 @@ def test_what_ships_knows_what_the_sample_teaches_and_is_of_no_other_texts() -> 
 def test_what_ships_is_what_the_sample_teaches() -> None:
     training, texts, asked = by_sample()
     fitted = classifier.fit_base_model(training.train, texts, training.settings)
-    chances = [
-        classifier.judge(asked, fitted=classifier.fit(replace(training, shared=shared)))
-        for shared in ({}, {"base": fitted})
-    ]
-    np.testing.assert_allclose(*(one["confidence"].to_numpy(float) for one in chances), atol=1e-6)
-    shipped = classifier.load_shipped(texts, training.settings)
-    np.testing.assert_allclose(shipped[1], fitted[1], atol=1e-6)
+    judges = (training, replace(training, shared={"base": fitted}))
+    judged = (classifier.judge(asked, fitted=classifier.fit(one))["confidence"] for one in judges)
+    np.testing.assert_allclose(*(chances.to_numpy(float) for chances in judged), atol=1e-6)
+    np.testing.assert_allclose(training.shared["base"][1], fitted[1], atol=1e-6)
 
 
 def test_shipped_log_odds_and_error_rates_are_the_classifiers(
