@@ -213,11 +213,13 @@ def summary() -> str:
     """Return in a sentence how many rows are as printed, and how many results are reproduced."""
     counts = Counter(row["verdict"] for row in rows())
     printed = _printed(rows())
+    results = _printed([row for row in rows() if row["kind"] == "result"])
     return (
-        f"**{counts['faithful']} of {counts.total()} rows are as in the papers; of "
-        f"{printed.total()} printed items {printed['yes']} are reproduced** "
-        f"({printed['no']} need models or tools that were not run here; for "
-        f"{printed['not possible']} the texts, labels or answers are not public)."
+        f"**{counts['faithful']} of {counts.total()} rows are implemented as in the papers** "
+        f"(values may differ, or were not computed again). **Of {printed.total()} printed items "
+        f"{printed['yes']} are reproduced, {results['yes']} of {results.total()} results of models "
+        f"or people among them**; {printed['no']} need models or tools that were not run here, and "
+        f"for {printed['not possible']} the texts, labels or answers are not public."
     )
 
 

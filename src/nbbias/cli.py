@@ -394,11 +394,11 @@ def gate_command(
     markdown: Annotated[Path | None, Option(help="Summary to write, in Markdown.")] = None,
     force: Force = False,
 ) -> None:
-    """Exit with 1 if a claim got worse than in an accepted run.
+    """Exit with 1 if a claim got worse than in an accepted run, by more than its margin.
 
     Exit status 0: every claim is shown to be worse by less than its margin. 1: one is
-    significantly worse by more than its margin. 2: a mistake in the arguments. 3: inconclusive;
-    prints the sample size needed.
+    significantly worse by more than its margin. 2: no such run, or a claim that cannot be tested.
+    3: inconclusive; prints the sample size needed.
     """
     for path in filter(None, (junit, markdown)):
         tables.refuse_target(path, force=force)

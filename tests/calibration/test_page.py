@@ -46,7 +46,8 @@ def test_a_figure_draws_the_limit_of_each_measure(kind: str, band: list[int]) ->
     assert [*ends] == pytest.approx(band)
     named = {text.get_text() for text in drawn.figure.legends[0].get_texts()}
     nominal = f"nominal {sum(band) // 2}%"
-    assert named == {"fails", "undecided", "adequate", "95% CI of all", nominal}
+    dashed = f"limit of all {93 if kind == 'interval' else 7}%"
+    assert named == {"fails", "undecided", "adequate", "95% CI of all", nominal, dashed}
     # All adequate limits are in the band, and no other is; what is off the axis is a number.
     markers = [line for line in ax.lines if line.get_marker() in ("o", "X")]
     places = [float(line.get_xdata()[0]) for line in markers]
@@ -69,9 +70,10 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
         assert line.get_xdata() - beside == pytest.approx([row["smallest"], row["largest"]])
         assert [*line.get_ydata()] == [100 * row["power_smallest"], 100 * row["power_largest"]]
     many = sound.query("n == 400")["power_largest"].ge(0.8).sum()
-    assert f"at N = 400, {many} of {len(sound) // 3} tests" in drawn.title
+    assert f"at N = 400, 8 of the {len(drawn.figure.axes) - 2} tests shown" in drawn.title
+    assert f"({many} of {len(sound) // 3} in all, Appendix A2)" in drawn.title
     assert len(sound) // 3 - many == 2
-    assert "at N = 400, all but Representative Bias Score" in sentences.power(sound)
+    assert "at N = 400, 13 do, those of Representative Bias Score" in sentences.power(sound)
     named = sound.assign(test=sentences.name_statistics(sound))
     shown["test"] = shown["test"].str.removesuffix(" †")
     for row in named.merge(shown, on=["test", "n"], suffixes=("", "_shown")).itertuples():

@@ -330,6 +330,12 @@ def name_kinds(summary: pd.DataFrame) -> pd.DataFrame:
 def shipped_power() -> pd.DataFrame:
     """Return the minimum detectable effects of the full run (`minimum_detectable_effects`).
 
+    Returns
+    -------
+    DataFrame
+        `effect`, `smallest`, `largest`, their power and the errors of significant estimates, by
+        `study`, `measure`, `statistic`, `unit` and `n`, as `minimum_detectable_effects` has them.
+
     Examples
     --------
     >>> bool(shipped_power()["power_largest"].between(0, 1).all())

@@ -66,7 +66,9 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
             ax.text(end - 1.1 * worse, y, f"{row['bound']:.1f}", va="center", ha=side, size=_FONT)
     ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
-    ax.axvline(level + 100 * worse * TOLERANCE, color=figures.MUTED, lw=1, ls="--", zorder=0)
+    tolerated = level + 100 * worse * TOLERANCE
+    named = f"limit of all {tolerated:.0f}%"
+    ax.axvline(tolerated, color=figures.MUTED, lw=1, ls="--", zorder=0, label=named)
     ax.set_yticks(range(len(part))[::-1], [*part["cell"].map(escape.drawn)])
     ax.set_ylim(-0.7, len(part) - 0.3)
     ax.set_xlim(*sorted((ideal + 0.3 * -worse, end)))
@@ -91,7 +93,7 @@ def power(table: pd.DataFrame) -> Drawn:
     >>> from nbbias import calibration
     >>> table = calibration.shipped_power().query("measure == 'rbs'")
     >>> power(table).title
-    'Power by simulated effect: at N = 400, 0 of 1 tests reach 80%'
+    'Power by simulated effect: at N = 400, 0 of the 1 tests shown reach 80%'
     """
     sizes = [("smallest", "power_smallest"), ("largest", "power_largest")]
     named = table.assign(test=sentences.name_statistics(table).astype("str"))
@@ -112,8 +114,10 @@ def power(table: pd.DataFrame) -> Drawn:
     figure.supxlabel("simulated effect", size="medium")
     figure.supylabel("power, %", size="medium")
     most = table["n"].max()
-    reached = table.loc[table["n"] == most, "power_largest"] >= POWER
-    values = {"n": most, "k": reached.sum(), "of": len(reached)}
+    at_most = named[named["n"] == most].set_index("test")["power_largest"] >= POWER
+    drawn = at_most[at_most.index.isin(rows["test"])]
+    values = {"n": most, "k": drawn.sum(), "of": len(drawn)}
+    values |= {"all_k": at_most.sum(), "all": len(at_most)}
     return Drawn(
         figure,
         rows,

@@ -208,6 +208,9 @@ def summarize(rows: pd.DataFrame) -> list[str]:
         }
         if len(part):
             numbers |= {"n": len(part), "limit": limit(part)}
+            if what == "interval":  # of a variant, another measure is the remedy
+                remedies = _look_up(part[part["verdict"].isin(FAILS)], "remedy")
+                numbers["variants"] = int((remedies != "").sum())
             sentences.append(prose.render("calibration.verdicts", what=what, **numbers))
     table = rows[rows["kind"] == "family"]
     if len(table):

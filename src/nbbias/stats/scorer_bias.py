@@ -36,7 +36,7 @@ def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.Dat
     DataFrame
         By `instrument`, `bias`, `words` and `group`: `swap_effect`, the mean, with `ci_low`,
         `ci_high` (t over templates: the words are those of the list, the sentences a sample of
-        what can be said) and `n`; `beside_nobody`, the mean distance from sentences that name no
+        what can be said) and `n`; `beside_nobody`, the mean difference from sentences that name no
         group; `worst_words`, who moves the instrument most, with the means (beside nobody, names
         beside names). 0: the instrument is moved by no group more than by another.
 
@@ -91,7 +91,7 @@ def decompose(raw: pd.Series, swap: pd.Series) -> dict[str, pd.Series]:
 
 
 def scorer_bias(values: pd.Series, *, units: str, confidence: float) -> Estimate:
-    """Test scorer bias against 0, by the group that texts name.
+    """Test scorer bias against 0.
 
     Parameters
     ----------
