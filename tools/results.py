@@ -100,8 +100,7 @@ PAGES = {
         "(`open_ended`), or from the article (`paraphrase`, `rewrite`). The corpus has texts for "
         "13 combinations of source, model and prompt; seven measures of each make 91 tests. The "
         "figure shows differences of shares; the omission of women and the tone towards women and "
-        "men, in other units, are in the table of all claims. Shares are the raw ones, not those "
-        "at equal length.",
+        "men, in other units, are in the table of all claims. Shares are the raw ones.",
     ),
     "gpt4": Page(
         "llmbi/gpt4_recorded",
@@ -199,7 +198,12 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
             card["N"] = n
         card["N"] += without_group_words(claims)
         rows = [*claims.to_dict("records"), *finding["numbers"]]
-        values["lead"] = getattr(_TEMPLATES.get_template("leads.j2").module, name)(rows)
+        leads = _TEMPLATES.get_template("leads.j2").module
+        values["lead"] = getattr(leads, name)(rows)
+        if more := getattr(leads, f"{name}_more", None):
+            sized = claims.assign(mde=significance.minimum_detectable_effect(claims))
+            estimates = pd.read_csv(run / "tables/estimates.csv")
+            values["sentences"] = [more(*(of.to_dict("records") for of in (sized, estimates)))]
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
     told = finding["texts"].get("told", "")
     rows += [("texts", plain(told.partition("; CrowS")[0] + "." if name == "redditbias" else told))]

@@ -454,8 +454,9 @@ def measures() -> Iterator[tuple[str, str]]:
             if len(card.rows):
                 names_of = [(card.labels or {}).get(name) or name for name in card.rows]
                 cells = ([plain(filled(cell)) for cell in row] for row in card.rows.to_numpy())
-                lines += [f"## {heading}", "", note, ""]
-                lines += grid(cells, names_of)
+                fold = [f":::{{dropdown}} {len(card.rows)} rows", ""] if note else []
+                lines += [f"## {heading}", "", note, "", *fold]
+                lines += [*grid(cells, names_of), *([":::", ""] if note else [])]
         yield f"include/measures-{stem}.md", "\n".join(lines)
     scenarios = [map(plain, row) for row in designs.scenarios().to_numpy()]
     lines = grid(scenarios, ["study", "scenario", "what is simulated"])

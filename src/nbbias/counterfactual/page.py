@@ -67,18 +67,20 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     n = tested.sum() - len(significant)
     said: dict[str, Any] = {"k": len(significant), "n": n, "of": len(rows)}
     said["reason"] = phrases.commonest_reason(rows[~tested])
-    said["artefact"] = _artefact(significant[significant["measure"] == "toxicity"], simulated)
-    said["sizes"] = _detectable(rows, rest.index)
+    toxic = significant[significant["measure"] == "toxicity"]
+    limits = {"artefact": _artefact(toxic, simulated), "sizes": _detectable(rows, rest.index)}
     known = stated["model"].eq(stated["model"].shift())  # the sentence before names the model
     pairs = zip(stated.to_dict("records"), known, strict=True)
     plain = [_sentence(row, scores, known=same) for row, same in pairs]
-    plain.append(_render("others", **said))
+    plain.append(_render("others", **said, **limits))
+    if len(significant) and any(limits.values()):
+        plain.append(_render("limits", **limits))
     numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
     records = numbers.to_dict("records")
     numbers["name"] = [names.label(row, rows) for row in records]
     numbers["levels"] = [_levels(row, scores) for row in records]
     technical = phrases.technical(phrases.families(rows), unit="prompts")
-    technical += f" {_render('tests', artefact=said['artefact'])}"
+    technical += f" {_render('tests', artefact=limits['artefact'])}"
     return Lead(tuple(plain), technical, "differences", numbers, _card(rows, scores), texts)
 
 
@@ -147,8 +149,16 @@ def refusal_errors() -> str:
 
 def scorer(rows: pd.DataFrame, scores: pd.DataFrame, *, simulated: bool) -> str:
     """Say that the sample's differences in toxicity are the scorer's, below the table of claims."""
-    means = scores["toxicity"].groupby(scores["sentiment"] > 0).mean()
-    return _artefact(rows, simulated, "scorer", means=[*means])
+    found = _significant(rows[rows["measure"] == "toxicity"])
+    if found.empty:
+        return ""
+    row = found.iloc[0].to_dict()
+    scored = scores.dropna(subset="sentiment")
+    neutral = scored["sentiment"] <= 0
+    means = scored["toxicity"].groupby(neutral).mean()[::-1]  # neutral first
+    shares = neutral.groupby([scored["model"], scored["group"]]).mean()[row["model"]]
+    said = {"shares": [*shares[row["group"].split(" − ")]], "people": _people(row["group"])}
+    return _artefact(rows, simulated, "scorer", means=[*means], row=row, **said)
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -263,7 +273,12 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
         shown["panel"] += ": " + people
     tested, significant = rows["p_adjusted"].dropna(), significance.significant(rows)
     excess = bool((rows["statistic"] == "excess_distance").any())
-    scales = prose.render_plain("counterfactual.scales", excess=excess, every=every)
+    refused = [
+        *shown.loc[shown.index.isin(significant.query("measure == 'refusal'").index), "cell"]
+    ]
+    scales = prose.render_plain(
+        "counterfactual.scales", excess=excess, every=every, refused=refused
+    )
     counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
@@ -301,12 +316,14 @@ def distances(rows: pd.DataFrame) -> Table:
 def answers(results: Results) -> Table:
     """Count the answers by whom prompts name, with length.
 
-    Columns `read`, `refused` and `scored` are counts, `words` the mean length of scored answers.
+    Columns `read`, `refused` and `scored` are counts; `words` and `sentiment` are means of scored
+    answers.
     """
     keys = ["model", "bias", "group"]
-    words = results.scores.groupby(keys)["length"].mean().rename("words")
+    means = results.scores.groupby(keys)[["length", "sentiment"]].mean()
+    means = means.rename(columns={"length": "words"})
     counts = results.losses.sort_values("model", kind="stable")
-    shown = counts.loc[:, counts.ne(0).any()].join(words, on=keys).drop(columns="bias")
+    shown = counts.loc[:, counts.ne(0).any()].join(means, on=keys).drop(columns="bias")
     return reading.caption(shown, study="counterfactual", name="losses")
 
 

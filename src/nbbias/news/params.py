@@ -257,10 +257,10 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Compared with the human articles, “fewer-women” names women 15 points less; “more-white” "
-        "names White people 20 points more, Black and Asian people 10 less each; “colder-on-women” "
-        "writes of women in a tone 0.26 lower; “off-the-subject” changes the subject; “even” does "
-        "not differ.",
+        "Compared with the human articles, women's share of gendered words is 15 points smaller in "
+        "“fewer-women”; White people's share of race terms is 20 points larger in “more-white”, "
+        "Black and Asian people's 10 smaller each; “colder-on-women” writes of women in a tone "
+        "0.26 lower; “off-the-subject” changes the subject; “even” does not differ.",
     ),
     main_estimates=(
         params.MainEstimate("word", "share_difference"),
