@@ -38,6 +38,7 @@ def _plain(name: str, row: str, **kinds: str) -> Described:
 
 
 _KNOWN = Values("text", nullable=True, required=False)
+_REFUSED = {"refused": _KNOWN._replace(kind="flag")}
 
 #: By the anchor of each table's section.
 TABLES = {
@@ -52,7 +53,10 @@ TABLES = {
     ),
     "scores": _of(contracts.SCORES, "One unit and measure."),
     "originals": _of(contracts.ORIGINALS, "One human article (`news_bias`, `biased_prompts`)."),
-    "generations": _of(contracts.GENERATIONS, "One text that a model wrote for an article."),
+    "generations": _of(
+        contracts.GENERATIONS._replace(columns={**contracts.GENERATIONS.columns, **_REFUSED}),
+        "One text that a model wrote for an article.",
+    ),
     "pairs": Described(
         "PAIRS",
         "One generated text with its original (`news.pair`).",

@@ -367,7 +367,7 @@ def generate_command(
     again: Annotated[bool, Option("--again", help="Ask rejected prompts again.")] = False,
     base_url: BaseUrl = "",
 ) -> None:
-    """Query models as a params file's generate: block says.
+    """Query the models named in a params file's generate: block.
 
     Answers are kept; no question is paid for twice.
     """
@@ -476,7 +476,7 @@ def list_command(
 def params_command(stem: StudyName) -> None:
     """Print the parameters of a study, or of `generate`.
 
-    The values of the columns of its suite of prompts, such as tasks and themes, are listed below.
+    Then list the values of its prompts' columns, such as tasks and themes.
     """
     study = None if stem == "generate" else nbbias.studies.study(stem)
     described = params.describe(study.parameters if study else asking.params.Generate)
