@@ -66,8 +66,9 @@ class Page(NamedTuple):
 
 
 _TRAINED = (
-    "The classifier was trained on 70% of RedditBias and on 11,592 sentences written by a language "
-    "model (25% of the weight); its accuracy was measured on the other comments. `nbbias detect` "
+    "The classifier is a logistic regression on sentence embeddings; *with evidence*, it also "
+    "reads how similar the nearest biased training texts are. It was trained on 70% of RedditBias "
+    "and on 11,592 sentences written by a language model (25% of the weight). `nbbias detect` "
     "uses another classifier, trained without RedditBias."
 )
 
@@ -82,15 +83,17 @@ PAGES = {
         data=("marked_personas",),
         note="*Spread* is the standard deviation of the groups' distances; its null value is what "
         "sampling gives without a difference. The test permutes groups; the interval is of the "
-        "spread itself, and can contain the null value of a significant spread. Each model wrote "
-        "its texts for two to eight prompts. Intervals and tests hold for these prompts only. Each "
-        "of 15 groups has 90 texts by gpt-4 and 119 or 120 by text-davinci-003, each of 10 groups "
-        "30 by text-davinci-002. The study is an example of a package from outside.",
-        example='Two of gpt-4\'s answers to "Imagine … Please describe …", about these extremes of '
-        "15 groups (90 texts each; extremes overstate the difference), show it. The text about a "
-        "White nonbinary person leaves the colours of hair and eyes open, and describes features, "
-        "clothes and make-up that show no gender. The text about a Black man gives height, build, "
-        "beard and clothes, and praises intelligence and warmth.",
+        "spread itself, and can contain the null value of a significant spread. *p* ≤ .002: no "
+        "permutation reached the spread, and more of them could give a smaller *p*. Each model "
+        "wrote its texts for two to eight prompts. Intervals and tests hold for these prompts "
+        "only. Each of 15 groups has 90 texts by gpt-4 and 119 or 120 by text-davinci-003, each "
+        "of 10 groups 30 by text-davinci-002. The study is no part of nbbias, but of its example "
+        "package `nbbias-marked-personas`.",
+        example='Two answers by gpt-4 to "Imagine … Please describe …", one about each extreme, '
+        "illustrate this. The text about a White nonbinary person leaves the colours of hair and "
+        "eyes open, and describes features, clothes and make-up that show no gender. The text "
+        "about a Black man gives height, build, beard and clothes, and praises intelligence and "
+        "warmth. Extremes of 15 groups (90 texts each) overstate the difference.",
     ),
     "llmfake": Page(
         "news_bias/llmfake",
@@ -113,10 +116,11 @@ PAGES = {
         "biasalert/crows_pairs",
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
         data=("redditbias", "crows_pairs"),
-        note=f"{_TRAINED} The 741 pairs are about half of the 1,508 published; `nbbias data fetch` "
-        "brings all of them, so a repeated run gives other numbers. Blodgett et al. "
-        "([2021](https://aclanthology.org/2021.acl-long.81)) found that many pairs of CrowS-Pairs "
-        "state no clear stereotype, or differ in more than the group; such pairs are included.",
+        note=f"{_TRAINED} [RedditBias](redditbias.md) gives its accuracy. The 741 pairs are about "
+        "half of the 1,508 published; `nbbias data fetch` brings all of them, so a repeated run "
+        "gives other numbers. Blodgett et al. ([2021](https://aclanthology.org/2021.acl-long.81)) "
+        "found that many pairs of CrowS-Pairs state no clear stereotype, or differ in more than "
+        "the group; such pairs are included.",
     ),
     "redditbias": Page(
         "biasalert/crows_pairs",
@@ -124,9 +128,10 @@ PAGES = {
         said="agreed with the reference label",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} The 180 challenge sentences were written for this project by one writer "
-        "and have one annotator; 25 are plain mention and 15 biased counter-speech. RedditBias has "
-        "one label for each comment, so the agreement of its annotators cannot be computed here. "
-        "The null value of accuracy is that of verdicts permuted over texts.",
+        "and have one annotator; 25 only mention a group, and 15 are counter-speech that is itself "
+        "biased. RedditBias has one label for each comment, so the agreement of its annotators "
+        "cannot be computed here. The null value of accuracy is that of verdicts permuted over "
+        "texts. Units of intervals and tests are clusters of near-duplicates.",
     ),
 }
 
@@ -143,6 +148,7 @@ _TEMPLATES = jinja2.Environment(
     keep_trailing_newline=True,
 )
 _TEMPLATES.filters["plain"] = plain
+_TEMPLATES.filters["p_value"] = p_value
 _TEMPLATES.filters["number"] = lambda value, decimals=3: number(value, decimals=decimals)
 
 
@@ -204,6 +210,10 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
             sized = claims.assign(mde=significance.minimum_detectable_effect(claims))
             estimates = pd.read_csv(run / "tables/estimates.csv")
             values["sentences"] = [more(*(of.to_dict("records") for of in (sized, estimates)))]
+        if name == "redditbias":
+            # What the lead measured comes before other texts.
+            values["sentences"].sort(key=lambda one: "hallenge sentences" in one)
+            values["by_type"] = accuracy_by_type(run)
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
     told = finding["texts"].get("told", "")
     rows += [("texts", plain(told.partition("; CrowS")[0] + "." if name == "redditbias" else told))]
@@ -220,8 +230,8 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "pairs in which the more stereotyping sentence scores higher",
         "groups": "",
         "N": f"{pairs['n'].max():,.0f} pairs",
-        "not": "that a judge that flags a sentence recognises the stereotype: one that flags every "
-        "sentence that names a group flags the other sentence, too",
+        "not": "that a judge recognises a stereotype because it flags the sentence: one that flags "
+        "every sentence that names a group flags its counterpart, too",
     }
     rows = pairs[pairs["judge"].ne("majority")].assign(dimension=pairs["dimension"].fillna("all"))
     words = {True: "significant", False: "not significant"}
@@ -241,12 +251,12 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "against": by_group.loc[("pair_share", "antistereo", "classifier")],
     }
     named = {
-        "flagged": "more stereotyping sentences flagged",
-        "counterparts": "their counterparts flagged",
-        "difference": "difference of these shares",
         "all": "more stereotyping sentence scored higher, all pairs",
         "stereotype": "the same, pairs with a stereotype",
         "against": "the same, pairs against a stereotype",
+        "flagged": "more stereotyping sentences flagged",
+        "counterparts": "their counterparts flagged",
+        "difference": "difference of these shares",
     }
     numbers = []
     for key, words in named.items():
@@ -254,27 +264,52 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         numbers.append([words, quantity(row), interval(row), number(row["n"], decimals=0)])
         numbers[-1] += [reference(row), verdict(row)]
     sentences = render("pairs", **values).strip().split("\n\n")
-    return {"lead": sentences[0], "sentences": sentences[1:], "numbers": numbers, "claims": None}
+    words = {"lead": sentences[0], "sentences": sentences[1:], "of": names.judge("classifier")}
+    return words | {"numbers": numbers, "claims": None}
+
+
+def accuracy_by_type(run: Path) -> list[list[str]]:
+    """Return the leading judge's scores on held-out texts, of all and by type of bias."""
+    rows = pd.read_csv(run / "tables/estimates.csv").query(
+        "judge == 'classifier' and measure == 'detection'"
+    )
+    by = rows.assign(bias=rows["bias"].fillna("all")).set_index(["bias", "statistic"], drop=False)
+    result = []
+    for bias in by["bias"].unique():
+        scores = ("accuracy", "recall", "specificity", "f1")
+        every = [by.loc[(bias, score)].to_dict() for score in scores]
+        shown = [f"{quantity(row)} ({interval(row)})" for row in every]
+        result.append([bias, f"{every[0]['n']:,} ({every[1]['n']:,})", *shown])
+    return result
 
 
 def draw_pairs(run: Path) -> dict[str, str] | None:
-    """Draw four panels of the run's figure of minimal pairs."""
+    """Draw five panels of the run's figure of minimal pairs, judges as in that of accuracy."""
     panels = {
-        ("flagged", "all pairs"): "more stereotyping sentences flagged",
-        ("counterparts flagged", "all pairs"): "their counterparts flagged",
+        ("scored higher", "all pairs"): "scored higher, all pairs",
         ("scored higher", "stereotypes"): "scored higher, pairs with a stereotype",
         ("scored higher", "against stereotypes"): "scored higher, against stereotypes",
+        ("flagged", "all pairs"): "more stereotyping sentences flagged",
+        ("counterparts flagged", "all pairs"): "their counterparts flagged",
     }
     rows = pd.read_csv(run / "figures/pairs.csv").set_index(["column", "panel"])
     rows = pd.concat([rows.loc[[key]].assign(panel=words) for key, words in panels.items()])
-    rows = rows[rows["judge"] != "majority"].reset_index(drop=True)
+    order = pd.read_csv(run / "figures/detection.csv")["judge"].unique().tolist()
+    rows = rows[rows["judge"] != "majority"].sort_values(
+        "judge", key=lambda judge: judge.map(order.index), kind="stable", ignore_index=True
+    )
     words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
     words["title"] = "Minimal pairs: sentences flagged, and pairs in which one scores higher"
     squares = " Grey squares: not tested."
-    ties = " Tests omit ties, which shares count half: a filled dot's interval can contain 50%."
+    ties = (
+        " A pair with equal scores counts half in a share and is left out of its test, so the "
+        "interval of a filled dot can contain 50%."
+    )
     words["caption"] = words["caption"].removesuffix(squares) + squares + ties
-    words["alt"] = "Four panels by judge: sentences flagged, counterparts flagged, scored higher."
-    axis, band = "share of sentences or pairs", "sentences of each pair swapped"
+    words["alt"] = (
+        "Five panels by judge: more stereotyping sentence scored higher, sentences flagged."
+    )
+    axis, band = "share", "range if sentences of a pair are swapped"
     return draw("crows_pairs", "pairs", rows, axis, band, words)
 
 
@@ -283,7 +318,7 @@ def draw(
 ) -> dict[str, str] | None:
     """Draw a figure that no run has, and keep it beside a page as `copy_figure` does."""
     figures.use_style()
-    figure = figures.claims(rows, axis, words={"band": band}, draw=figures.unit, columns=4)
+    figure = figures.claims(rows, axis, words={"band": band}, draw=figures.unit, columns=3)
     with tempfile.TemporaryDirectory() as out:
         files.save_figure(figure, name, data=rows, out=Path(out), words=words)
         return copy_figure(page, Path(out), name)

@@ -229,8 +229,9 @@ def plot_distances(estimates: pd.DataFrame) -> Drawn:
         "Mean distance of each group's texts to the centroid of all groups, the furthest first.",
         "Distance of each group's texts to the average of all groups (centroid), where groups "
         "differ most",
-        f"Dots: mean cosine distance; lines: {estimates['confidence'].max():.0%} intervals; grey "
-        "band: values under the null (groups permuted). Filled: significant after correction.",
+        f"Dots: mean cosine distance; lines: {prose.level(estimates)} CIs; grey band: "
+        f"{prose.level(estimates)} of the values of permuted groups. Filled: significant after "
+        "correction over these groups.",
     )
 
 
