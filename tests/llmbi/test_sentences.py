@@ -111,7 +111,7 @@ def test_numbers_that_lead_are_differences() -> None:
     assert rows["null_low"].tolist()[0] == pytest.approx(0.37 - 0.44)
     assert rows["null"].tolist() == [0.0]
     levels = rows["levels"].iloc[0]
-    assert levels["value"].split(" \N{RIGHTWARDS ARROW} ") == ["0.440", "0.950"]
+    assert levels["value"].split(" against ") == ["0.950", "0.440"]
     assert led(APART).numbers["estimate"].tolist() == [0.47]  # no index was tested
 
 
@@ -134,7 +134,9 @@ def test_two_scorers_agree_by_a_rank_correlation(golden: Golden) -> None:
     rho = 1 - 6 * 4 / (8 * 63)  # four differences of ranks by one
     z, half = np.arctanh(rho), 1.96 * np.sqrt((1 + rho**2 / 2) / 5)
     low, high = np.tanh([z - half, z + half])
-    assert f"in a (Spearman's ρ {rho:.2f}, 95% CI {low:.2f} to {high:.2f}; median" in shown(says[3])
+    assert f"in a (Spearman's ρ {rho:.2f}, 95% CI {low:.2f} to {high:.2f}). The median" in shown(
+        says[3]
+    )
 
 
 def test_the_minimum_detectable_difference_by_hand() -> None:

@@ -117,8 +117,8 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
 
 
 def _levels(row: phrases.Row) -> dict[str, str]:
-    of = f"{names.estimated(row)}, reference prose \N{RIGHTWARDS ARROW} {row['model']}"
-    return {"value": f"{row['null']:.3f} \N{RIGHTWARDS ARROW} {row['estimate']:.3f}", "of": of}
+    of = f"{names.estimated(row)}, {row['model']} against reference prose"
+    return {"value": f"{row['estimate']:.3f} against {row['null']:.3f}", "of": of}
 
 
 def _by_second(results: Results) -> pd.DataFrame:

@@ -133,11 +133,9 @@ def levels(first: float, second: float, *, of: str) -> dict[str, str]:
     Examples
     --------
     >>> levels(0.384, 0.244, of="women's share, human articles → gpt-4")
-    {'value': '38% → 24%', 'of': "Women's share, human articles → gpt-4"}
+    {'value': '38.4% → 24.4%', 'of': "Women's share, human articles → gpt-4"}
     """
-    digits = int(any(0 < share < 0.095 for share in (first, second)))  # large ones are rounded
-    value = f"{first:.{digits}%} \N{RIGHTWARDS ARROW} {second:.{digits}%}"
-    return {"value": value, "of": prose.capitalize(of)}
+    return {"value": f"{first:.1%} \N{RIGHTWARDS ARROW} {second:.1%}", "of": prose.capitalize(of)}
 
 
 def shares_of_words(row: Mapping[str, Any], scores: pd.DataFrame) -> tuple[float, float]:
