@@ -109,8 +109,12 @@ PAGES = {
         "llmbi/gpt4_recorded",
         "GPT-4: how strong is the net sentiment of its answers?",
         said="higher than in reference prose",
-        note="In the figure, the large dot with its line is the index, the mean of all answers; "
-        "the small dots are single answers.",
+        note="Version and date of gpt-4 are not recorded; each prompt has one answer. "
+        "Reference prose: 40 expository passages about things and processes, in which no people "
+        "appear, written for this project, cut to the length of each answer. The range beside the "
+        "null value is that in which an index does not differ significantly from it. In the "
+        "figure, the large dot with its line is the index, the mean of all answers; the small dots "
+        "are single answers.",
     ),
     "crows_pairs": Page(
         "biasalert/crows_pairs",

@@ -420,6 +420,7 @@ RATES = (
     "whole runs in which any claim is (familywise error). Deciding limit: the worst one-sided "
     "97.5% limit of any scenario; where it is adequate, above 90% (of tests: below 10%). A row "
     "fails if its rate is shown to be below 93% (of tests: above 7%) over all scenarios or in one. "
+    "Undecided: too few studies were simulated. Conservative: above 97% (of tests: below 3%). "
     "[Verdicts and the worst scenario](../measures/calibration.md#quantities); "
     "[scenario names](../measures/calibration.md#simulation-scenarios)."
 )

@@ -273,9 +273,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
         shown["panel"] += ": " + people
     tested, significant = rows["p_adjusted"].dropna(), significance.significant(rows)
     excess = bool((rows["statistic"] == "excess_distance").any())
-    refused = [
-        *shown.loc[shown.index.isin(significant.query("measure == 'refusal'").index), "cell"]
-    ]
+    refused = [*shown.loc[significant.index[significant["measure"] == "refusal"], "cell"]]
     scales = prose.render_plain(
         "counterfactual.scales", excess=excess, every=every, refused=refused
     )
