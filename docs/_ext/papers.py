@@ -214,12 +214,15 @@ def summary() -> str:
     counts = Counter(row["verdict"] for row in rows())
     printed = _printed(rows())
     results = _printed([row for row in rows() if row["kind"] == "result"])
+    kinds_of = {row["kind"] for row in rows() if _reproduced(row) == "yes"} - {"result"}
+    others = ", ".join(what for kind, what in KINDS.items() if kind in kinds_of)
     return (
         f"**{counts['faithful']} of {counts.total()} rows are implemented as in the papers** "
         f"(values may differ, or were not computed again). **Of {printed.total()} printed items "
-        f"{printed['yes']} are reproduced, {results['yes']} of {results.total()} results of models "
-        f"or people among them**; {printed['no']} need models or tools that were not run here, and "
-        f"for {printed['not possible']} the texts, labels or answers are not public."
+        f"{printed['yes']} are reproduced, among them {results['yes']} of the {results.total()} "
+        f"results of models or people**; the others are {others}. {printed['no']} need "
+        f"models or tools that were not run here, and for "
+        f"{printed['not possible']} the texts, labels or answers are not public."
     )
 
 
