@@ -132,8 +132,7 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
 
 def _keys(rows: pd.DataFrame) -> pd.Series:
     """Join keys; a missing identity and a blank one both stand for a default."""
-    texts = rows.astype(object).where(rows.notna(), "").astype(str)
-    return pd.Series(map(" / ".join, texts.itertuples(index=False)), rows.index, dtype="str")
+    return rows.astype(object).where(rows.notna(), "").astype(str).agg(" / ".join, axis=1)
 
 
 # --- distances --------------------------------------------------------------------------------

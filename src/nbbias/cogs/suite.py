@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -125,7 +124,7 @@ def load(paths: Sequence[str | Path] = (), *, axes: Iterable[str] | None = None)
         A file cannot be read or is no suite (every fault of it is named), or an axis is not in the
         suite.
     """
-    whole = {**_shipped()}
+    whole: dict[str, Any] = _read(data_path("cogs/suite.yaml"))
     added: list[str] = []
     for path in paths:
         if str(path) == SAMPLE:
@@ -143,11 +142,6 @@ def load(paths: Sequence[str | Path] = (), *, axes: Iterable[str] | None = None)
     if unknown:
         raise ParameterError("axes", f"no {unknown}; the suite has {', '.join(suite.axes)}")
     return suite.model_copy(update={"axes": {name: suite.axes[name] for name in names}})
-
-
-@cache
-def _shipped() -> dict[str, Any]:
-    return _read(data_path("cogs/suite.yaml"))
 
 
 def _read(path: str | Path) -> dict[str, Any]:
