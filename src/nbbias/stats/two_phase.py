@@ -150,11 +150,11 @@ def labelled_shares(
 
     Examples
     --------
-    >>> labels = pd.DataFrame({"label": [0.5, 1], "low": [0, 1], "high": [1, 1], "raters": 2})
+    >>> labels = pd.DataFrame({"label": [0.5, 1], "low": [0, 1], "high": 1, "raters": [2, 1]})
     >>> how = {"in_rounds": False, "probability": None, "prompts": None, "confidence": 0.95}
     >>> share, disputed = labelled_shares(labels["high"], labels, **how)
-    >>> disputed.ci_low < share.ci_low, disputed.n
-    (True, 2)
+    >>> disputed.ci_low < share.ci_low, disputed.n, disputed.n_lost
+    (True, 1, 1)
     """
     combine = partial(active_share if in_rounds else two_phase, judge, confidence=confidence)
     share, *ends = (
