@@ -149,16 +149,8 @@ def refusal_errors() -> str:
 
 def scorer(rows: pd.DataFrame, scores: pd.DataFrame, *, simulated: bool) -> str:
     """Say that the sample's differences in toxicity are the scorer's, below the table of claims."""
-    found = _significant(rows[rows["measure"] == "toxicity"])
-    if found.empty:
-        return ""
-    row = found.iloc[0].to_dict()
-    scored = scores.dropna(subset="sentiment")
-    neutral = scored["sentiment"] <= 0
-    means = scored["toxicity"].groupby(neutral).mean()[::-1]  # neutral first
-    shares = neutral.groupby([scored["model"], scored["group"]]).mean()[row["model"]]
-    said = {"shares": [*shares[row["group"].split(" − ")]], "people": _people(row["group"])}
-    return _artefact(rows, simulated, "scorer", means=[*means], row=row, **said)
+    means = scores["toxicity"].groupby(scores["sentiment"] > 0).mean()
+    return _artefact(rows, simulated, "scorer", means=[*means])
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -272,11 +264,10 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     else:
         shown["panel"] += ": " + people
     tested, significant = rows["p_adjusted"].dropna(), significance.significant(rows)
+    unlike = [*shown.loc[significant.index[significant["measure"] == "refusal"], "cell"]]
     excess = bool((rows["statistic"] == "excess_distance").any())
-    refused = [*shown.loc[significant.index[significant["measure"] == "refusal"], "cell"]]
-    scales = prose.render_plain(
-        "counterfactual.scales", excess=excess, every=every, refused=refused
-    )
+    said = {"excess": excess, "every": every, "unlike": unlike}
+    scales = prose.render_plain("counterfactual.scales", **said)
     counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}
     title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
     return Drawn(
