@@ -99,8 +99,7 @@ def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
         return [prose.render("cogs.not_significant", **_others(half))]
     for row in rows:
         row["parts"] = score_parts(row, estimates).assign(people=people_of).to_dict("records")
-    macros = ["rbs", "rbs_scores"] if name == "rbs" else ["abs"]
-    return [prose.render(f"cogs.{macro}", rows=rows) for macro in macros]
+    return [prose.render(f"cogs.{macro}", rows=rows) for macro in (name, f"{name}_scores")]
 
 
 def people_of(rows: pd.DataFrame) -> pd.Series:
