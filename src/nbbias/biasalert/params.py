@@ -38,7 +38,7 @@ class Biasalert(params.Parameters):
     evaluation_path: params.OptionalFile = Field(
         NONE,
         description="another such file: judges are trained on all of labelled_path and tested on "
-        "this; without it three tenths of labelled_path are held out",
+        "this; without it about three tenths of labelled_path are held out",
     )
     knowledge_path: params.OptionalFile = Field(
         SAMPLE,
