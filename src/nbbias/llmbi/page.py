@@ -273,12 +273,12 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     # The dotted line shows the null value.
     drawn = drawn.assign(cell=drawn["model"], panel="", significant=filled, null=np.nan, **ends)
     level = prose.level(rows)
-    words = {"band": f"{level} of prose"}
+    words = {"band": f"{level} of single passages"}
     figure = figures.claims(drawn, _axis(rows), draw=_draw_answers, words=words)
     figure.set_figheight(figure.get_figheight() + 0.15 * len(rows))
     sides = np.where(beyond["estimate"] > beyond["null"], "higher", "lower")
     said = beyond.assign(side=sides).join(counts, on="model").to_dict("records")
-    what = f"differences from {_PROSE} (grey: {level} of its passages)"
+    what = f"differences from {_PROSE} (grey: {level} of its single passages, for the small dots)"
     return Drawn(
         figure,
         drawn,
