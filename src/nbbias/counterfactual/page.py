@@ -299,7 +299,7 @@ def distances(rows: pd.DataFrame) -> Table:
     """
     rows = rows[rows["measure"] == EMBEDDING]
     words = ("counterfactual", "embedding")
-    return wide(rows, ["model", "group"], "statistic", words=words, of="prompts", mark=" ‡")
+    return wide(rows, ["model", "group"], "statistic", words=words, of="prompts")
 
 
 def answers(results: Results) -> Table:

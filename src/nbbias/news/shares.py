@@ -10,7 +10,6 @@ shares; from there on they are one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -136,16 +135,12 @@ def differences(
             row = stats.pooled_mean(values, confidence=confidence, bounds=(-1, 1)).row()
         else:
             row = stats.sparse_mean(values, confidence=confidence).row()
-            row["p_least"] = _least_p(row["n"], confidence)
+            most = np.ones(row["n"])  # no p of so few is smaller
+            row["p_least"] = stats.sparse_mean(most, confidence=confidence).p_value
             row["values"] = values.iloc[:, 0]
         row |= {"reason": why} if row["n"] == 0 else {}
         rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
     return rows
-
-
-@cache
-def _least_p(n: int, confidence: float) -> float:
-    return stats.sparse_mean(np.ones(n), confidence=confidence).p_value
 
 
 def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) -> list[Row]:

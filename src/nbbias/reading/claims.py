@@ -96,8 +96,6 @@ def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame
     rows, problem = match_claim(estimates, claim)
     if problem:
         return _missing(estimates, claim, number, reason=f"{NOT_HERE}: {problem}")
-    if len(rows) == 1:
-        return _numbered(rows, claim, number)
     for key in (key for key in CLAIM_KEYS if key not in claim):
         whole = rows[key].isna() | rows[key].eq(ALL)
         if rows.loc[whole, "estimate"].notna().any():

@@ -180,8 +180,7 @@ def _dependent(
     side: pd.DataFrame, rows: pd.DataFrame, implied: Sides
 ) -> list[tuple[list[tuple[str, Markup, Markup]], str, list[str]]]:
     """Return whose shares went with another's, how far, in which direction, where elsewhere."""
-    models = _where(side, rows)["names"]
-    each: dict[tuple[str, ...], list[tuple[str, Markup, Markup]]] = {}
+    models, each = _where(side, rows)["names"], dict[tuple[str, ...], list[Any]]()
     for part, of in implied:
         row, where = part.iloc[0].to_dict(), _where(part, of)["names"]
         key = (names.direction(row), *(where if {*where} != {*models} else ()))

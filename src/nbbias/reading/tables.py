@@ -182,15 +182,11 @@ def readable(
 
 
 def wide(
-    rows: pd.DataFrame,
-    keys: list[str],
-    columns: str,
-    *,
-    words: tuple[str, str],
-    of: str,
-    mark: str = " *",
+    rows: pd.DataFrame, keys: list[str], columns: str, *, words: tuple[str, str], of: str
 ) -> Table:
-    """Lay out estimates with their intervals in columns; a mark stands after significant ones.
+    """Lay out estimates with their intervals in columns; a star marks significant ones.
+
+    Where the interval is adjusted for selection, the mark is ‡.
 
     Parameters
     ----------
@@ -202,8 +198,6 @@ def wide(
         The study and the table's name, as in `readable`.
     of
         What N counts.
-    mark
-        What stands after significant estimates; the table's note explains it.
 
     Examples
     --------
@@ -216,8 +210,9 @@ def wide(
     [{'judge': 'a', 'accuracy': '50.0% (no interval)', 'f1': '0.500 (no interval)'}]
     """
     shown = significance.with_selection(rows).to_dict("records")
-    marks = np.where(significance.is_significant(rows), mark, "").astype(object)
-    cells = [estimate_cell(names.scaled(row)) for row in shown] + marks
+    selected = rows.get("ci_low_selected", pd.Series(np.nan, rows.index)).notna()
+    marks = np.where(significance.is_significant(rows), np.where(selected, " ‡", " *"), "")
+    cells = [estimate_cell(names.scaled(row)) for row in shown] + marks.astype(object)
     texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
     named = rows.assign(cell=cells, **texts)
     table = named.pivot_table("cell", keys, columns, aggfunc="first", sort=False)

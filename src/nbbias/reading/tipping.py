@@ -176,9 +176,8 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     """
     lines, confidence = [], level(claims)
     # A fallback scorer's toxicity follows praise: the page says by how much.
-    fallback = claims["instrument"].str.contains("not Detoxify", na=False)
-    fallback &= claims["study"].eq("counterfactual")
-    points = points[~points["measure"].isin(claims.loc[fallback, "measure"])]
+    fallback = claims.loc[claims["instrument"].str.contains("not Detoxify", na=False), "measure"]
+    points = points[~points["measure"].isin(fallback)]
     # Of a rate of 0 nothing was missed that could have been more.
     points = points[points["tipping_point"].notna() | points["error"].ne("false negatives")]
     for row in points.to_dict("records"):

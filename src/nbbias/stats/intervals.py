@@ -173,8 +173,7 @@ def _margins(values: np.ndarray, *, confidence: float) -> tuple[float, float]:
     """Return how far the contribution of values above 0 may lie below and above what it is."""
     gains = values[values > ROUNDING]
     rate = len(gains) / len(values)
-    how = {"alpha": alpha(confidence), "method": "beta"}
-    low, high = proportion.proportion_confint(len(gains), len(values), **how)
+    low, high = proportion.proportion_confint(len(gains), len(values), alpha(confidence), "beta")
     size = (gains.sum() + 1) / (len(gains) + 1)
     return float(size * (rate - low)), float(size * (high - rate))
 

@@ -204,9 +204,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     expected, table = contract.columns, table.copy()
     breaches = describe_missing(missing, list(table), expected=expected, where=where or "")
     for name in filter(table.__contains__, contract.columns):
-        values, faults = _check_column(given := table[name], contract.columns[name])
-        if values is not given:
-            table[name] = values
+        table[name], faults = _check_column(table[name], contract.columns[name])
         breaches += [f"column {name}: {fault}" for fault in faults]
     checks = () if breaches else contract.checks
     rules = [(~rule.holds(table).astype(bool), rule.error) for rule in checks]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from functools import lru_cache
 from shlex import quote
 from typing import Any, ParamSpec, TypeVar
 
@@ -160,17 +159,12 @@ def closest_match(name: object, choices: Iterable[object], *, listed: int = 30) 
     """
     names = list(dict.fromkeys(map(str, choices)))
     folded = {choice.lower(): choice for choice in reversed(names)}
-    if matches := _close_matches(str(name).lower(), tuple(folded)):
+    if matches := difflib.get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5):
         return f"did you mean {folded[matches[0]]}?"
     if not names or not listed:
         return "none is near" if names else "there is none"
     more = f", … ({len(names)})" if len(names) > listed else ""
     return f"known: {', '.join(names[:listed])}{more}"
-
-
-@lru_cache(maxsize=32)  # where files are tried as inputs, the same names are looked for each time
-def _close_matches(name: str, choices: tuple[str, ...]) -> list[str]:
-    return difflib.get_close_matches(name, choices, n=1, cutoff=0.5)
 
 
 def similar_columns(
