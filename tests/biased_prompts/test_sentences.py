@@ -60,6 +60,7 @@ def test_what_a_page_says_of_refusals(golden: Golden) -> None:
         "no headlines": sentences.selective(rates_of(TEN)),
         "headings": [sentences.result(rates, "refusals") for rates in (many, none)],
         "lead": lead_of(rates_of(TEN)),
+        "lead, selective": lead_of(selective, answers=answers),
     }
     golden("biased_prompts_refusals", says)
 
