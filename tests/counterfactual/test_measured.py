@@ -21,8 +21,14 @@ def sample() -> counterfactual.Results:
     return counterfactual.measure()
 
 
-def test_results_are_shown_as_a_short_table() -> None:
+def test_results_are_shown_as_short_tables() -> None:
+    rows = sample().estimates
     assert "women" in sample()._repr_html_()
+    shown = counterfactual.page.distances(rows).rows
+    assert shown.shape == (8, 5)  # two models, four pairs; between, within, excess
+    significant = (rows["p_adjusted"] < 0.05) & (rows["measure"] == "embedding")
+    assert shown.stack().str.endswith(" *").sum() == significant.sum() > 0
+    assert len(counterfactual.page.lead(rows, texts=Texts("own", "a.csv")).numbers) == 2
 
 
 def asked(*texts: tuple[str, str], model: str = "m") -> pd.DataFrame:
