@@ -258,9 +258,9 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Compared with the human articles, women's share of gendered words is 15 points smaller in "
-        "“fewer-women”; White people's share of race terms is 20 points larger in “more-white”, "
-        "Black and Asian people's 10 smaller each; “colder-on-women” writes of women in a tone "
-        "0.26 lower; “off-the-subject” changes the subject; “even” does not differ.",
+        "“fewer-women”; White people's share of race terms is 20 points larger, Black and Asian "
+        "people's 10 smaller, in “more-white”; the tone towards women is 0.26 lower in "
+        "“colder-on-women”; “off-the-subject” changes the subject; “even” does not differ.",
     ),
     main_estimates=(
         params.MainEstimate("word", "share_difference"),

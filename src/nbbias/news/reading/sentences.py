@@ -205,7 +205,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     rows = _family(estimates, "toxicity")
     if len(significance.valid_tests(rows)):
         mde = _detectable(estimates, "toxicity")
-        sentences.append(_about("toxicity", _named(rows), mde, _without_bias(estimates, rows)))
+        sentences.append(_about("toxicity", _named(rows), mde))
     return [*sentences, *spreads(estimates)]
 
 
@@ -324,19 +324,9 @@ def _means(table: pd.DataFrame, level: str) -> dict[str, dict[str, Any]]:
     return {str(row["statistic"]).removesuffix("_mean"): row for row in rows}
 
 
-def _without_bias(estimates: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any] | None:
-    """Return the largest difference of toxicity without scorer bias, if this was measured."""
-    corrected = estimates[estimates["statistic"] == f"{LEADS['toxicity']}_corrected"]
-    keys = [*CELL, "measure", "bias", "group", "instrument"]
-    same = corrected.merge(rows.loc[[rows["estimate"].abs().idxmax()], keys])
-    return same.iloc[0].to_dict() if len(same) and same["estimate"].notna().all() else None
-
-
-def _about(
-    name: str, rows: pd.DataFrame, mde: pd.Series, corrected: dict[str, Any] | None = None
-) -> str:
+def _about(name: str, rows: pd.DataFrame, mde: pd.Series) -> str:
     text = " ".join(phrases.differences(rows, mde=mde, reference=_REFERENCE))
-    return render("news.about", name=name, differences=Markup(text), corrected=corrected)
+    return render("news.about", name=name, differences=Markup(text))
 
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
