@@ -135,13 +135,13 @@ def _compare(
     nobody = {"reason": _NOBODY} if measure == "refusal" and not values[answers].any() else {}
     rng = np.random.default_rng(inference.seed)
     prompts = part["unit"].unique()
-    found = np.full((len(prompts), 3), np.nan)
+    by_prompt = np.full((len(prompts), 3), np.nan)
     permuted = np.zeros(inference.n_permutations)
     places, blocks = part.groupby(["unit", "group"]).indices, part["block"].to_numpy(object)
     of_part, none = values[part.index], np.array([], dtype=int)
     for number, unit in enumerate(prompts):
         rows = [places.get((unit, group), none) for group in pair]
-        first, second = (_average(blocks[own], of_part[own]) for own in rows)
+        first, second = (_average(blocks[at], of_part[at]) for at in rows)
         if not (len(first) and len(second)):
             continue
         both = np.vstack([first, second])
@@ -150,11 +150,11 @@ def _compare(
         division = np.arange(len(distances)) < len(first)
         between, within = _divide(distances, division[None])
         difference = first.mean() - second.mean() if signed else np.nan
-        found[number] = between[0], within[0], difference
+        by_prompt[number] = between[0], within[0], difference
         if np.isfinite(within[0]):
             between, within = _divide(distances, _divisions(len(first), len(second)))
             permuted += rng.choice(between - within, len(permuted))
-    table = pd.DataFrame(found, index=prompts, columns=["between", "within", "difference"])
+    table = pd.DataFrame(by_prompt, index=prompts, columns=["between", "within", "difference"])
     level, excess = inference.confidence, table["between"] - table["within"]
     if excess.notna().any():  # all distances of the same prompts
         table["between"] = table["between"].where(excess.notna())

@@ -249,7 +249,7 @@ def convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
     >>> convert(pd.Series(["1", "2.5"]), "count")[1]
     "expected a whole number, 0 or more, but row 2 holds '2.5'"
     """
-    if (own := {"float": "float64", "text": "str"}.get(kind)) and values.dtype == own:
+    if (dtype := {"float": "float64", "text": "str"}.get(kind)) and values.dtype == dtype:
         return values, ""
     if kind == "float" and pd.api.types.is_float_dtype(values):
         return values.astype(float), ""
