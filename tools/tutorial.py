@@ -1,4 +1,4 @@
-"""Take the tutorial's pictures, docs/tutorial/{page,parts}.png, from the page that it leads to.
+"""Take the tutorial's pictures, docs/tutorial/{page,parts,phone}.png, from the page it leads to.
 
 cd docs/tutorial && nbbias run news_bias originals.csv generations.csv --name first
 python tools/tutorial.py docs/tutorial/runs/news_bias/first/index.html
@@ -43,8 +43,12 @@ def main(page: Path) -> None:
         for number, selector in enumerate(PARTS, start=1):
             tab.evaluate(_NUMBER, [selector, number])
         tab.screenshot(path=FOLDER / "parts.png", clip=clip)
+        tab.set_viewport_size({"width": 390, "height": 780})
+        tab.reload()
+        tab.locator("h1").scroll_into_view_if_needed()
+        tab.screenshot(path=FOLDER / "phone.png")
         browser.close()
-    for name in ("page", "parts"):  # half the size
+    for name in ("page", "parts", "phone"):  # half the size
         with Image.open(FOLDER / f"{name}.png") as picture:
             picture.quantize(128, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
                 FOLDER / f"{name}.png", optimize=True

@@ -260,6 +260,7 @@ def readable(verdicts: pd.DataFrame) -> pd.DataFrame:
     text = verdicts["text"].fillna("").map(lambda text: shorten(text, 72, placeholder=" …"))
     shown = verdicts.drop(columns=["text", "instrument", "attribute"]).replace("", None)
     shown.insert(0, "text", text.replace("", "(no text)"))
+    shown["probability"] = shown["probability"].map("{:.3f}".format, na_action="ignore")
     shown = shown.dropna(axis="columns", how="all").drop(columns="row", errors="ignore")
     return shown.rename(columns={"probability": "P(biased)"})
 

@@ -75,8 +75,10 @@ class Terminal(Console):
         for row in cells.to_numpy():
             shown.add_row(*row)
         wide = self.options.update_width(1_000_000)
-        if self.measure(shown, options=wide).minimum > self.width:
+        needed = self.measure(shown, options=wide)
+        if needed.minimum > self.width:
             return self.blocks(cells)
+        shown.padding = (0, 2, int(needed.maximum > self.width), 0)  # blank lines where rows wrap
         self.print(shown)
 
     def blocks(self, cells: pd.DataFrame) -> None:
