@@ -44,7 +44,7 @@ def test_the_combined_score_is_the_mean_of_standardised_scores() -> None:
     prose = pd.read_json(Path(nbbias.__file__).parent / "data/neutral_prose.jsonl", lines=True)
     sentences = [part for text in prose["text"] for part in re.split(r"(?<=[.!?])\s+", text)]
     scores = {name: sentiment.score(sentences, scorer=name)["polarity"] for name in DIRECT}
-    deviations = sentiment.STANDARD_DEVIATIONS
+    deviations = sentiment.COMBINED
     assert {name: round(values.std(), 2) for name, values in scores.items()} == deviations
     standardised = sum(values / deviations[name] for name, values in scores.items()) / 2
     largest = sum(1 / deviation for deviation in deviations.values()) / 2

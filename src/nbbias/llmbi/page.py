@@ -268,7 +268,8 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     band = answers[prose_].sub(answers["null"], axis=0).groupby(answers["model"]).mean()
     drawn = significance.minus_null(pd.concat([rows.assign(side="ours"), answers]))
     ends = {f"null_{end}": drawn["model"].map(band[f"neutral_{end}"]) for end in ("low", "high")}
-    ends = {name: values.where(drawn["side"] == "ours") for name, values in ends.items()}
+    first = (drawn["side"] != "ours") & ~drawn.duplicated(["model", "side"])
+    ends = {name: values.where(first) for name, values in ends.items()}  # behind the answers
     filled = significance.is_significant(drawn) | (drawn["side"] != "ours")
     # The dotted line shows the null value.
     drawn = drawn.assign(cell=drawn["model"], panel="", significant=filled, null=np.nan, **ends)
@@ -278,7 +279,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     figure.set_figheight(figure.get_figheight() + 0.15 * len(rows))
     sides = np.where(beyond["estimate"] > beyond["null"], "higher", "lower")
     said = beyond.assign(side=sides).join(counts, on="model").to_dict("records")
-    what = f"differences from {_PROSE} (grey: {level} of its single passages, for the small dots)"
+    what = f"differences from {_PROSE} (grey: {level} of its single passages)"
     return Drawn(
         figure,
         drawn,

@@ -298,7 +298,8 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
     repeated = table.groupby("cell", dropna=False).cumcount().where(side == "ours", 0)
     line = table.groupby([table["cell"], repeated], sort=False, dropna=False).ngroup()
     for y, kind, row in zip(line.max() - line, side, table.to_dict("records"), strict=True):
-        ends = [y - _HALF, y + _HALF]
+        y, half = (y - 0.25, _HALF / 2) if kind == "further" else (y, _HALF)
+        ends = [y - half, y + half]
         if np.isfinite(row["null_low"]):
             low, high = row["null_low"], row["null_high"]
             ax.fill_betweenx(ends, low, high, color=BAND, lw=0, zorder=1, label=band)
@@ -309,7 +310,7 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
         colour, width, size = (names.colour(str(row[hue])) if hue else None) or INK, 1.5, 5.5
         colour = MUTED if untested else colour
         if kind == "further":
-            y, colour, width, size = y - 0.25, MUTED, 1.0, 3.5
+            colour, width, size = MUTED, 1.0, 3.5
         for (low, high), lw in ((("ci_low", "ci_high"), width), (significance.SELECTED, 0.6)):
             if np.isfinite(row.get(low, np.nan)):
                 ax.plot([row[low], row[high]], [y, y], color=colour, lw=lw, zorder=3)

@@ -50,15 +50,15 @@ def _vader() -> Assess:
     return assess
 
 
-#: Standard deviations of scores of the sentences of `data/neutral_prose.jsonl`.
-STANDARD_DEVIATIONS = {"textblob": 0.21, "vader": 0.29}
+#: What `combined` averages: standard deviations of scores in `data/neutral_prose.jsonl`.
+COMBINED = {"textblob": 0.21, "vader": 0.29}
 
 
 @cache
 def _combined() -> Assess:
     """Average the scores, each divided by its standard deviation, rescaled to −1 to 1."""
-    scorers = [INSTRUMENTS[name].load() for name in STANDARD_DEVIATIONS]
-    weights = 1 / np.array([*STANDARD_DEVIATIONS.values()])
+    scorers = [INSTRUMENTS[name].load() for name in COMBINED]
+    weights = 1 / np.array([*COMBINED.values()])
 
     def assess(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         polarity, known = zip(*(scorer(texts) for scorer in scorers), strict=True)
