@@ -30,7 +30,7 @@ def check(chosen: Any) -> list[str]:
     model = chosen.embedding_model
     attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)
     if "toxicity" in chosen.judges:
-        attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
+        attempt(problems, toxicity.choose, chosen.toxicity_scorer)
     labelled = attempt(problems, _read_labelled, chosen)
     if labelled is not None or chosen.knowledge_path != params.NONE:
         read = attempt(problems, read_knowledge, chosen.knowledge_path, labelled=labelled)

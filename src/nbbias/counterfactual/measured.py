@@ -32,7 +32,7 @@ def check(chosen: Any) -> list[str]:
     """
     problems: list[NbbiasError] = []
     answers = tables.attempt(problems, versions.read_answers, chosen.answers_path)
-    tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
+    tables.attempt(problems, toxicity.choose, chosen.toxicity_scorer)
     tables.attempt(problems, embeddings.choose, chosen.embedding_model)
     exclusions: list[str] = []
     if answers is not None:

@@ -69,7 +69,7 @@ def check_instruments(chosen: Any) -> list[NbbiasError]:
     """Return what is wrong with the names of instruments that a run would use."""
     problems: list[NbbiasError] = []
     if "sentence" in chosen.levels:
-        tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
+        tables.attempt(problems, toxicity.choose, chosen.toxicity_scorer)
     return problems
 
 

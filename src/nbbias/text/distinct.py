@@ -92,8 +92,5 @@ def _concat(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 def _for_all(table: pd.DataFrame, codes: np.ndarray, index: pd.Index) -> pd.DataFrame:
     """Give every text the rows of the distinct text that it is."""
     columns = [name for name in table if name != "text"]
-    if len(codes) == 0 or codes.max() == len(codes) - 1:  # all are distinct
-        ids = pd.DataFrame({"text_id": index[table["text"]]})
-        return pd.concat([ids, table[columns]], axis=1)
     numbers = pd.DataFrame({"text_id": index, "text": codes.astype("int32")})
     return numbers.merge(table, on="text")[["text_id", *columns]]

@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 from gensim.matutils import Sparse2Corpus
 from scipy.sparse import csr_matrix
-from scipy.spatial.distance import cdist
 
 from nbbias.tables import DataError, map_threads, stage
 from nbbias.text.instruments import has_fast
@@ -438,18 +437,3 @@ def describe(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10
             "probability": probability[topic, leading].ravel(),
         }
     )
-
-
-def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return the Jensen-Shannon divergence of every row of one from every row of another.
-
-    It is the entropy of two rows' mean less the mean of their entropies, in nats.
-
-    Examples
-    --------
-    >>> alike, apart = divergences(np.array([[1.0, 0.0]]), np.array([[1.0, 0.0], [0.0, 1.0]]))[0]
-    >>> float(alike), round(float(apart), 4)
-    (0.0, 0.6931)
-    """
-    # Of equal rows rounding leaves a square root of less than 0.
-    return np.nan_to_num(cdist(first, second, "jensenshannon")) ** 2

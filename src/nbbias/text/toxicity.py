@@ -31,17 +31,19 @@ _BATCH = 16
 Predict = Callable[[Sequence[str]], np.ndarray]
 
 
-def check_name(scorer: str) -> None:
-    """Refuse a scorer of another name than those that there are.
+def choose(scorer: str = AUTO) -> str:
+    """Return the scorer that will be used: ``"auto"`` is Detoxify if its weights are on this disk.
 
     Raises
     ------
     ParameterError
-        With the closest name.
+        There is no scorer of that name; with the closest name.
 
     Examples
     --------
-    >>> check_name("orignal")
+    >>> choose("offline")
+    'offline'
+    >>> choose("orignal")
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.ParameterError: toxicity_scorer: no 'orignal'; did you mean original?
@@ -50,22 +52,6 @@ def check_name(scorer: str) -> None:
     if scorer not in names:
         near = tables.closest_match(scorer, names)
         raise tables.ParameterError("toxicity_scorer", f"no {scorer!r}; {near}")
-
-
-def choose(scorer: str = AUTO) -> str:
-    """Return the scorer that will be used: ``"auto"`` is Detoxify if its weights are on this disk.
-
-    Raises
-    ------
-    ParameterError
-        There is no scorer of that name.
-
-    Examples
-    --------
-    >>> choose("offline")
-    'offline'
-    """
-    check_name(scorer)
     tables.require_packages(*packages(scorer), where=f"toxicity by {scorer}")
     if scorer != AUTO:
         return scorer

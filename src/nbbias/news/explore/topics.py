@@ -12,6 +12,7 @@ import warnings
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
+from scipy.spatial.distance import cdist
 
 from nbbias import reading, text
 from nbbias.news import fits
@@ -118,7 +119,8 @@ def _map(distributions: np.ndarray) -> np.ndarray:
     from pyLDAvis._prepare import _pcoa
 
     rows = np.asarray(distributions)
-    return np.real(_pcoa(text.topics.divergences(rows, rows)))
+    # Of equal rows rounding leaves a square root of less than 0.
+    return np.real(_pcoa(np.nan_to_num(cdist(rows, rows, "jensenshannon")) ** 2))
 
 
 def _normal(rows: np.ndarray) -> np.ndarray:
