@@ -114,7 +114,9 @@ PAGES = {
         "appear, written for this project, cut to the length of each answer. The range beside the "
         "null value is that in which an index does not differ significantly from it. In the "
         "figure, the large dot with its line is the index, the mean of all answers; the small dots "
-        "are single answers.",
+        "are single answers. The test is a *t* test on the log scale (of what exceeds the minimum, "
+        "0.2), over prompts within dimensions; the interval combines those of answers and of prose "
+        "(MOVER, Zou and Donner 2008).",
     ),
     "crows_pairs": Page(
         "biasalert/crows_pairs",
@@ -207,6 +209,13 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         if n := texts_by_model(claims):
             card["N"] = n
         card["N"] += without_group_words(claims)
+        if name == "llmfake":  # of the run, what the page shows
+            card |= {
+                "measures": "of each group, compared with human articles: share of group words; of "
+                "women, omission; of women and men, tone (sentiment, −1 to 1) relative to "
+                "sentences about nobody",
+                "instrument": re.sub(", VADER.*", "", card["instrument"]),
+            }
         rows = [*claims.to_dict("records"), *finding["numbers"]]
         leads = _TEMPLATES.get_template("leads.j2").module
         values["lead"] = getattr(leads, name)(rows)

@@ -102,8 +102,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Under the biased prompt, “guarded” refuses 60% of headlines, “selective” 70% of those "
-        "about women and 10% of others; in “guarded” and “compliant” women's share of gendered "
-        "words is 20 points smaller than under the neutral prompt, in “selective” 10.",
+        "about women and 10% of others. Women's share of gendered words is 20 points smaller than "
+        "under the neutral prompt in “guarded” and “compliant”, and 10 points in “selective”.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),
