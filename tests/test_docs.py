@@ -121,7 +121,7 @@ FIRST = "nbbias run news_bias originals.csv generations.csv --name first"
 @pytest.mark.slow
 @pytest.mark.usefixtures("beginning")
 @pytest.mark.parametrize(
-    ("page", "command"), [("README.md", FIRST), ("docs/start.md", "nbbias run llmbi")]
+    ("page", "command"), [("README.md", FIRST), ("docs/start.md", "nbbias run news_bias")]
 )
 def test_a_run_prints_what_a_page_shows(page: str, command: str) -> None:
     done = CliRunner().invoke(cli.app, command.split()[1:], env={"COLUMNS": "80"})

@@ -219,6 +219,9 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         rows = [*claims.to_dict("records"), *finding["numbers"]]
         leads = _TEMPLATES.get_template("leads.j2").module
         values["lead"] = getattr(leads, name)(rows)
+        if name == "marked_personas":  # the extremes, then how much all groups differ
+            first, *rest = values["sentences"]
+            values |= {"lead": first, "sentences": [values["lead"], *rest]}
         if more := getattr(leads, f"{name}_more", None):
             sized = claims.assign(mde=significance.minimum_detectable_effect(claims))
             estimates = pd.read_csv(run / "tables/estimates.csv")

@@ -523,7 +523,7 @@ def compared(
         return result.replace(n=None, n_lost=None).row()
     if not change.any():
         limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / len(np.unique(clusters))))) / 10
-        bound = f"one-sided {100 * confidence:.4g}% limit of clusters that differ: {limit}%"
+        bound = f"at most {limit}% of clusters differ, one-sided {100 * confidence:.4g}% limit"
         return {"estimate": 0.0, "reason": f"both err on the same texts ({bound})"}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
     if (test := _flip_signs(change, clusters))["p_least"] > least_p(MIN_DIFFER):

@@ -53,7 +53,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     intervals, tests, families_ = summarize(rows)
     detected = f"{power(exclude_failing(shipped_power(), rows))}."
     return Lead(
-        plain=(intervals, tests, detected),
+        plain=(intervals, tests, families_, detected),
         technical=" ".join([intervals, tests, families_, detected]),
         figure="intervals",
         numbers=_lowest_coverage(rows),
@@ -264,11 +264,8 @@ def power(table: pd.DataFrame) -> str:
     """Say how many tests detect the largest simulated effect, by N, of `exclude_failing`."""
     by_n = (table["power_largest"] >= POWER).groupby(table["n"])
     values: dict[str, object] = {"of": int(by_n.size().max()), "found": [*by_n.sum().items()]}
-    most = table.groupby(STATISTIC)[["power_largest", "largest"]].max().reset_index()
-    never = most[most["power_largest"] < POWER]
-    pairs = zip(_look_up(never, "name"), never["largest"], strict=True)
-    values["never"] = [f"{name} ({effect:g})" for name, effect in pairs]
-    values |= {"least": most["largest"].min(), "most": most["largest"].max()}
+    most = table.groupby(STATISTIC)["power_largest"].max().reset_index()
+    values["never"] = [*_look_up(most[most["power_largest"] < POWER], "name")]
     return prose.render("calibration.power", **values)
 
 

@@ -180,7 +180,8 @@ def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]
     needed = planned.sample_size()
     enough = f"{needed:,}" if needed else f"more than {calibration.planning.MAXIMUM_UNITS:,}"
     goal, effect = plan.criterion, plan.model_fields["effect"].description
-    size = f"{abs(planned.effect):g} ({effect})"
+    family = f"; {planned.tests} tests" if planned.tests > 1 else ""
+    size = f"{abs(planned.effect):g} ({effect}{family})"
     if n < 2:
         return f"{enough} {plan.unit}: {goal} 80% for {size}"
 
