@@ -219,6 +219,11 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         rows = [*claims.to_dict("records"), *finding["numbers"]]
         leads = _TEMPLATES.get_template("leads.j2").module
         values["lead"] = getattr(leads, name)(rows)
+        if name == "gpt4":  # what leads is the difference
+            row, shown = finding["numbers"][-1], values["claims"]["rows"]
+            size = f"{quantity(row)} ({interval(row)})"
+            said = ("its difference from reference prose", size, number(row["n"], decimals=0))
+            shown.append((*said, "0.000", shown[0][-1]))
         if name == "marked_personas":  # the extremes, then how much all groups differ
             first, *rest = values["sentences"]
             values |= {"lead": first, "sentences": [values["lead"], *rest]}
@@ -295,7 +300,9 @@ def accuracy_by_type(run: Path) -> list[list[str]]:
         scores = ("accuracy", "recall", "specificity", "f1")
         every = [by.loc[(bias, score)].to_dict() for score in scores]
         shown = [f"{quantity(row)} ({interval(row)})" for row in every]
-        result.append([bias, f"{every[0]['n']:,} ({every[1]['n']:,})", *shown])
+        n, biased = every[0]["n"], every[1]["n"]
+        majority = f"{100 * max(biased, n - biased) / n:.1f}%"
+        result.append([bias, f"{n:,} ({biased:,})", shown[0], majority, *shown[1:]])
     return result
 
 
