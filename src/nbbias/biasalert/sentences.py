@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from nbbias import stats
 from nbbias.biasalert.checks import ALL, RATES
 from nbbias.biasalert.detection import SIGN_FLIP
 from nbbias.biasalert.figures import MAJORITY
@@ -164,9 +163,7 @@ def mitigation(estimates: pd.DataFrame) -> str:
     for side, name in {"rightly": "stopped_with_bias", "wrongly": "stopped_without_bias"}.items():
         part = rows[rows["statistic"] == name]
         k, n = int((part["estimate"] * part["n"]).sum().round()), int(part["n"].sum())
-        level = rows["confidence"].max()
-        share = stats.proportion_interval(k, n, confidence=level).row() if n else {}
-        values[side] = share | {"k": k, "n": n, "confidence": level}
+        values[side] = {"k": k, "n": n}
     return prose.render("biasalert.mitigation", **values)
 
 
