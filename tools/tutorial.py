@@ -43,10 +43,13 @@ def main(page: Path) -> None:
         for number, selector in enumerate(PARTS, start=1):
             tab.evaluate(_NUMBER, [selector, number])
         tab.screenshot(path=FOLDER / "parts.png", clip=clip)
-        tab.set_viewport_size({"width": 390, "height": 780})
+        tab.set_viewport_size({"width": 372, "height": 900})
         tab.reload()
-        tab.locator("h1").scroll_into_view_if_needed()
-        tab.screenshot(path=FOLDER / "phone.png")
+        first, last = (tab.locator(one).bounding_box() for one in ("h1", ".key figure img"))
+        assert first and last, "the page has no figure"
+        top, bottom = first["y"], last["y"] + last["height"] + 10
+        clip = {"x": 0, "y": top, "width": 372, "height": bottom - top}
+        tab.screenshot(path=FOLDER / "phone.png", clip=clip, full_page=True)
         browser.close()
     for name in ("page", "parts", "phone"):  # half the size
         with Image.open(FOLDER / f"{name}.png") as picture:

@@ -149,7 +149,7 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Writers, judges and people are simulated. Their names say what was built in (both-judge "
-        "prefers an identity and a position).",
+        "prefers an identity and a position; Appendix A9 names them).",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
