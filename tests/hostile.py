@@ -1,6 +1,7 @@
 """Texts that try to be more than text, and a news corpus made of them."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,8 @@ def harmless(html: str, *, frame_ignored: bool = False) -> BeautifulSoup:
     program that typesets mathematics may look.
     """
     found = BeautifulSoup(html, "html.parser")
+    for link in found.find_all("a", href=re.compile("^#")):  # to a part of the same page
+        link.unwrap()
     assert found.find(["script", "img", "a", "object", "embed", "link", "base", "form"]) is None
     for tag in found.find_all(True):
         for name, value in tag.attrs.items():

@@ -48,7 +48,7 @@ def test_what_is_built_passes_twine_and_holds_what_it_should(built: Path) -> Non
     assert not [name for name in inside if name.startswith(("tests/", "runs/"))]
 
 
-def test_the_wheel_without_extras_is_enough_for_two_studies(built: Path, tmp_path: Path) -> None:
+def test_the_wheel_without_extras_is_enough_for_three_studies(built: Path, tmp_path: Path) -> None:
     """From an environment that holds what pip would bring and the wheel, and no checkout."""
     environment = tmp_path / "environment"
     venv.create(environment, symlinks=True)
@@ -80,5 +80,5 @@ def test_the_wheel_without_extras_is_enough_for_two_studies(built: Path, tmp_pat
     called("new", "mine")
     called("studies", where=tmp_path / "mine")
     pages = (tmp_path / "mine" / "runs").glob("*/sample/index.html")
-    assert {page.parent.parent.name for page in pages} == {"news_bias", "llmbi"}
+    assert {page.parent.parent.name for page in pages} == {"news_bias", "llmbi", "calibration"}
     assert (tmp_path / "mine" / "runs" / "index.html").is_file()
