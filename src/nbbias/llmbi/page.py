@@ -172,7 +172,7 @@ def example(typical: pd.DataFrame) -> str:
     --------
     >>> row = {"head": "a", "prompt": "Explain tides.", "score": 0.5}
     >>> example(pd.DataFrame([row]))
-    'Asked “Explain tides\\.”, a scored 0.50'
+    'Asked “Explain tides\\.”, one answer of a scored 0.50'
     """
     return prose.render("llmbi.example", answers=typical.to_dict("records"))
 
@@ -252,7 +252,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     >>> scores = pd.DataFrame({"model": ["m"], "score": 1.0, "neutral": 0.4, "neutral_low": 0.2,
     ...                        "neutral_high": 0.8})
     >>> plot_indices(rows, scores).title
-    'm scores higher than reference prose (1 of 1 answers above its 95% range)'
+    'm scores higher than reference prose (1 of 1 answers above the 95% range of its passages)'
     >>> unknown = rows.assign(null=np.nan, null_low=np.nan, null_high=np.nan)
     >>> plot_indices(unknown, scores).title
     "No model's index could be compared with reference prose"

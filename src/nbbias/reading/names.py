@@ -97,7 +97,7 @@ def calibrated(study: str, measure: str, statistic: str, of: str = "name") -> st
     >>> calibrated("cogs", "abs", "abs_raw"), calibrated("mine", "my_words", "share")
     ('Affinity Bias Score of texts in one order', 'my words: share')
     >>> calibrated("cogs", "abs", "abs raw", "instead")
-    'use both orders'
+    'use counterbalanced orders'
     """
     key = tuple(part.replace("_", " ") for part in (study, measure, statistic))
     return str(_CALIBRATION.get(key, {"name": ": ".join(key[1:])}).get(of, ""))
