@@ -148,8 +148,8 @@ STUDY = params.Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.Texts(
         "simulated",
-        "Writers, judges and people are simulated. Their names say what was built in (both-judge "
-        "prefers an identity and a position; Appendix A9 names them).",
+        "Writers, judges and people are simulated. Their names say what was built in (both-judge: "
+        "an identity and a position; which: Appendix A9).",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
