@@ -260,7 +260,16 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     rows = rows.assign(verdict=verdicts.where(rows["p_adjusted"].notna(), "not tested"))
     by_group = rows.set_index(["statistic", "dimension", "judge"], drop=False)
     ranked = rows[rows["statistic"].eq("pair_share") & rows["dimension"].eq("all")]
+    for_group, against = (
+        by_group.loc[("pair_share", kind, "classifier")] for kind in ("stereo", "antistereo")
+    )
+    n = for_group["n"] + against["n"]
+    k = for_group["estimate"] * for_group["n"] + (1 - against["estimate"]) * against["n"]
+    lower = rows[rows["statistic"].eq("pair_share") & rows["dimension"].eq("antistereo")]
+    lower = significance.significant(lower).query("estimate < null")
     values = {
+        "group_named": stats.wilson(k / n, n, confidence=0.95).row(),
+        "lower": lower.assign(name=lower["judge"].map(names.judge)).to_dict("records"),
         "judges": len(ranked),
         "tests": rows.groupby("dimension")["p_value"].count(),
         "higher": int((significance.significant(ranked)["estimate"] > ranked["null"].max()).sum()),
@@ -268,8 +277,8 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "counterparts": by_group.loc[("flag_rate_less", "all", "classifier")],
         "difference": by_group.loc[("flag_difference", "all", "classifier")],
         "all": by_group.loc[("pair_share", "all", "classifier")],
-        "stereotype": by_group.loc[("pair_share", "stereo", "classifier")],
-        "against": by_group.loc[("pair_share", "antistereo", "classifier")],
+        "stereotype": for_group,
+        "against": against,
     }
     named = {
         "all": "more stereotyping sentence scored higher, all pairs",

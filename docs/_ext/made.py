@@ -26,7 +26,7 @@ import papers
 from sphinx.application import Sphinx
 
 import nbbias
-from nbbias import params, reading, studies, tables
+from nbbias import calibration, params, reading, studies, tables
 from nbbias.asking.params import Generate
 from nbbias.calibration import designs, planning
 
@@ -461,7 +461,16 @@ def measures() -> Iterator[tuple[str, str]]:
         yield f"include/measures-{stem}.md", "\n".join(lines)
     scenarios = [map(plain, row) for row in designs.scenarios().to_numpy()]
     lines = grid(scenarios, ["study", "scenario", "what is simulated"])
-    yield "include/scenarios.md", "\n".join(lines)
+    yield "include/scenarios.md", "\n".join([":::{dropdown} All scenarios", "", *lines, ":::"])
+    shipped = calibration.shipped()
+    power = calibration.sentences.exclude_failing(calibration.shipped_power(), shipped)
+    effects = calibration.sentences.power_and_errors(power, shipped)
+    effects = effects.pivot(index="test", columns="n", values="effect").reset_index()
+    cells = (map(plain, row) for row in effects.to_numpy())
+    yield (
+        "include/effects.md",
+        "\n".join(grid(cells, ["test", *map("N = {}".format, effects.columns[1:])])),
+    )
 
 
 def commands() -> list[str]:

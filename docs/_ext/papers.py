@@ -220,8 +220,8 @@ def summary() -> str:
         f"**{counts['faithful']} of {counts.total()} rows are implemented as in the papers** "
         f"(values may differ, or were not computed again). **Of {printed.total()} printed items "
         f"{printed['yes']} are reproduced, among them {results['yes']} of the {results.total()} "
-        f"results of models or people** (scores of printed answers, and their mean); the others are {others}. "
-        f"{printed['no']} need "
+        f"results of models or people** (scores of printed answers, and their mean); the others "
+        f"are {others}. {printed['no']} need "
         f"models or tools that were not run here, and for "
         f"{printed['not possible']} the texts, labels or answers are not public."
     )

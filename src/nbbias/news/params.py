@@ -257,10 +257,9 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Compared with the human articles, women's share of gendered words is 15 points smaller in "
-        "“fewer-women”; White people's share of race terms is 20 points larger, Black and Asian "
-        "people's 10 smaller, in “more-white”; the tone towards women is 0.26 lower in "
-        "“colder-on-women”; “off-the-subject” changes the subject; “even” does not differ.",
+        "Built in: women's share of gendered words −15 points (fewer-women); White people's share "
+        "of race terms +20, Black and Asian people's −10 each (more-white); tone towards women "
+        "−0.26 (colder-on-women); another subject (off-the-subject); nothing (even).",
     ),
     main_estimates=(
         params.MainEstimate("word", "share_difference"),
