@@ -91,6 +91,5 @@ def _concat(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def _for_all(table: pd.DataFrame, codes: np.ndarray, index: pd.Index) -> pd.DataFrame:
     """Give every text the rows of the distinct text that it is."""
-    columns = [name for name in table if name != "text"]
     numbers = pd.DataFrame({"text_id": index, "text": codes.astype("int32")})
-    return numbers.merge(table, on="text")[["text_id", *columns]]
+    return numbers.merge(table, on="text").drop(columns="text")
