@@ -463,6 +463,8 @@ def measures() -> Iterator[tuple[str, str]]:
     lines = grid(scenarios, ["study", "scenario", "what is simulated"])
     yield "include/scenarios.md", "\n".join([":::{dropdown} All scenarios", "", *lines, ":::"])
     shipped = calibration.shipped()
+    usable = calibration.sentences.usable(shipped)
+    yield "include/verdicts.md", f"**In the shipped simulation, {usable}.**"
     power = calibration.sentences.exclude_failing(calibration.shipped_power(), shipped)
     effects = calibration.sentences.power_and_errors(power, shipped)
     effects = effects.pivot(index="test", columns="n", values="effect").reset_index()

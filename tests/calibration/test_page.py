@@ -46,8 +46,8 @@ def test_a_figure_draws_the_limit_of_each_measure(kind: str, band: list[int]) ->
     assert [*ends] == pytest.approx(band)
     named = {text.get_text() for text in drawn.figure.legends[0].get_texts()}
     nominal = f"nominal {sum(band) // 2}%"
-    dashed = f"limit of all {93 if kind == 'interval' else 7}%"
-    assert named == {"fails", "undecided", "adequate", "95% CI of all", nominal, dashed}
+    dashed = f"limit for it: {93 if kind == 'interval' else 7}%"
+    assert named == {"fails", "undecided", "adequate", "95% CI, all scenarios", nominal, dashed}
     # All adequate limits are in the band, and no other is; what is off the axis is a number.
     markers = [line for line in ax.lines if line.get_marker() in ("o", "X")]
     places = [float(line.get_xdata()[0]) for line in markers]
@@ -73,7 +73,7 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
     assert f"at N = 400, 8 of the {len(drawn.figure.axes) - 2} tests shown" in drawn.title
     assert f"({many} of {len(sound) // 3} in all, Appendix A2)" in drawn.title
     assert len(sound) // 3 - many == 2
-    assert "13 at N = 400; at no N: Representative Bias Score" in sentences.power(sound)
+    assert "At N = 400, 13 of 15 tests" in sentences.power(sound)
     named = sound.assign(test=sentences.name_statistics(sound))
     shown["test"] = shown["test"].str.removesuffix(" †")
     for row in named.merge(shown, on=["test", "n"], suffixes=("", "_shown")).itertuples():

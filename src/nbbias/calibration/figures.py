@@ -56,7 +56,7 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
         beyond = worse * (row["bound"] - end) > 0
         if not beyond:
             ax.plot([row["bound"], row["share"]], [y, y], color=figures.MUTED, lw=0.9)
-        ax.hlines(y, row["low"], row["high"], figures.MUTED, lw=4, label="95% CI of all")
+        ax.hlines(y, row["low"], row["high"], figures.MUTED, lw=4, label="95% CI, all scenarios")
         verdict, place = row["verdict"], end - 0.5 * worse if beyond else row["bound"]
         name, mark = verdict.partition(" ")[0], "oX"[verdict in FAILS]
         dots = ax.plot(place, y, mark, mec=figures.INK, ms=5, zorder=4, clip_on=False, label=name)
@@ -67,7 +67,7 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
     ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
     tolerated = level + 100 * worse * TOLERANCE
-    named = f"limit of all {tolerated:.0f}%"
+    named = f"limit for it: {tolerated:.0f}%"
     ax.axvline(tolerated, color=figures.MUTED, lw=1, ls="--", zorder=0, label=named)
     ax.set_yticks(range(len(part))[::-1], [*part["cell"].map(escape.drawn)])
     ax.set_ylim(-0.7, len(part) - 0.3)
