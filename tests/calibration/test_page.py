@@ -37,23 +37,31 @@ def test_what_the_page_says(golden: Any) -> None:
     assert numbers and all("95% CI" in number["interval"] for number in numbers)
 
 
-@pytest.mark.parametrize(("kind", "band"), [("interval", [90, 100]), ("test", [0, 10])])
-def test_a_figure_draws_the_limit_of_each_measure(kind: str, band: list[int]) -> None:
+@pytest.mark.parametrize(("kind", "side"), [("interval", 1), ("test", -1)])
+def test_the_lines_of_a_figure_give_the_verdicts_that_its_marks_show(kind: str, side: int) -> None:
     full = calibration.shipped()
     drawn = figures.limits(full, kind)
     (ax,) = drawn.figure.axes
-    ends = ax.patches[0].get_extents().transformed(ax.transData.inverted()).intervalx
-    assert [*ends] == pytest.approx(band)
+    nominal, tolerated, limit = (95, 93, 90) if side > 0 else (5, 7, 10)
+    band = ax.patches[0].get_extents().transformed(ax.transData.inverted()).intervalx
+    assert [*band] == pytest.approx(sorted((limit, limit + 10 * side)))
     named = {text.get_text() for text in drawn.figure.legends[0].get_texts()}
-    nominal = f"nominal {sum(band) // 2}%"
-    dashed = f"limit for it: {93 if kind == 'interval' else 7}%"
-    assert named == {"fails", "undecided", "adequate", "95% CI, all scenarios", nominal, dashed}
-    # All adequate limits are in the band, and no other is; what is off the axis is a number.
-    markers = [line for line in ax.lines if line.get_marker() in ("o", "X")]
-    places = [float(line.get_xdata()[0]) for line in markers]
-    inside = sum(band[0] <= place <= band[1] for place in places)
-    assert len(places) == len(drawn.rows) == (full["kind"] == kind).sum()
-    assert f" {inside} of {len(places)} " in drawn.title and len(ax.texts) == 2
+    lines = {"worst scenario", "all scenarios", f"nominal {nominal}%", f"tolerated: {tolerated}%"}
+    assert named == lines | {"fails", "undecided", "adequate"}
+    marks = {line.get_ydata()[0]: line for line in ax.lines if line.get_marker() in ("o", "X")}
+    assert len(marks) == len(drawn.rows) == (full["kind"] == kind).sum() and len(ax.texts) == 2
+    ends: dict[float, list[list[float]]] = {y: [] for y in marks}
+    for collection in ax.collections:
+        (((one, y), (other, _)),) = collection.get_segments()
+        ends[y].append(sorted((side * one, side * other)))
+    for y, mark in marks.items():
+        *worst, (low, high) = ends[y]
+        fails = any(line[1] < side * tolerated for line in ends[y]) or not worst
+        adequate = not fails and worst[0][0] > side * limit and low > side * tolerated
+        verdict = drawn.rows["verdict"].iloc[len(marks) - 1 - int(y)]
+        assert (fails, adequate) == (verdict in estimates.FAILS, verdict in estimates.ADEQUATE)
+        assert (mark.get_marker() == "X") == fails
+        assert (mark.get_markerfacecolor() == reading.figures.INK) == (fails or adequate)
 
 
 def test_power_is_drawn_and_shown_as_it_ships() -> None:
@@ -64,7 +72,7 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
     drawn = figures.power(sound)
     shown = sentences.power_and_errors(sound, full)
     one = sound.query("measure == 'abs' and statistic == 'abs'")
-    (ax,) = (ax for ax in drawn.figure.axes if "Affinity" in ax.get_title(loc="left"))
+    (ax,) = (ax for ax in drawn.figure.axes if ax.get_title(loc="left") == "CoGS: ABS")
     for at, (line, (_, row)) in enumerate(zip(ax.lines, one.iterrows(), strict=False)):
         beside = 0.02 * (at - 1) * one["largest"].max()
         assert line.get_xdata() - beside == pytest.approx([row["smallest"], row["largest"]])

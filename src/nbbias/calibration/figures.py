@@ -1,4 +1,4 @@
-"""The figures of the calibration: limits of error rates, and power by effect size."""
+"""The figures of the calibration: error rates by scenario, and power by effect size."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
 
+_SHARES = ("nominal", "bound", "worst", "decides", "share", "low", "high")
 _FURTHEST = 20  # points from the nominal level to the end of the axis
 _FONT = 8.2  # points; with it, all intervals have room on a first screen
 
 
 def limits(rows: pd.DataFrame, kind: str) -> Drawn:
-    """Draw the worst of all scenarios' limits of each interval or test, by verdict.
+    """Draw the error rate of each interval or test in its worst scenario and over all of them.
 
     Parameters
     ----------
@@ -32,16 +33,17 @@ def limits(rows: pd.DataFrame, kind: str) -> Drawn:
     'In every scenario, coverage is shown to be above 90% for 16 of 23 measures'
     """
     table = rows[rows["kind"] == kind]
-    table = table.sort_values("bound", ascending=kind == "interval", ignore_index=True)
-    shares = table[["nominal", "bound", "share", "low", "high"]].mul(100)
-    drawn = table.assign(panel="", **shares, cell=sentences.name_statistics(table))
+    table = table.sort_values("worst", ascending=kind == "interval", ignore_index=True)
+    decides = table["worst_high" if kind == "interval" else "worst_low"]
+    shares = table.assign(decides=decides)[[*_SHARES]].mul(100)
+    drawn = table.assign(panel="", **shares, cell=sentences.label_statistics(table))
     figure = figures.panels(drawn, _draw, by="panel", height=0.5 + 0.017 * _FONT * len(table))
     values = {"what": kind, "n": len(table), "adequate": table["verdict"].isin(ADEQUATE).sum()}
     values["limit"] = sentences.limit(table)
     return Drawn(
         figure,
         table,
-        "The worst confidence limit and the interval over all scenarios, by verdict.",
+        "The worst scenario and the interval over all scenarios of each measure, by verdict.",
         prose.render_plain("calibration.limits", **values),
         prose.render_plain("calibration.limits_caption", **values),
     )
@@ -53,21 +55,21 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
     worse = 1 if level < 50 else -1
     ideal, end = (0, level + _FURTHEST) if worse > 0 else (100, level - _FURTHEST)
     for y, row in zip(range(len(part))[::-1], part.to_dict("records"), strict=True):
-        beyond = worse * (row["bound"] - end) > 0
+        beyond = worse * (row["worst"] - end) > 0
         if not beyond:
-            ax.plot([row["bound"], row["share"]], [y, y], color=figures.MUTED, lw=0.9)
-        ax.hlines(y, row["low"], row["high"], figures.MUTED, lw=4, label="95% CI, all scenarios")
-        verdict, place = row["verdict"], end - 0.5 * worse if beyond else row["bound"]
+            ax.hlines(y, row["bound"], row["decides"], figures.INK, lw=1.2, label="worst scenario")
+        ax.hlines(y, row["low"], row["high"], figures.MUTED, lw=5, label="all scenarios")
+        verdict, place = row["verdict"], end - 0.5 * worse if beyond else row["worst"]
         name, mark = verdict.partition(" ")[0], "oX"[verdict in FAILS]
         dots = ax.plot(place, y, mark, mec=figures.INK, ms=5, zorder=4, clip_on=False, label=name)
         dots[0].set_markerfacecolor(figures.PAPER if name == "undecided" else figures.INK)
         if beyond:
             side = "left" if worse < 0 else "right"
-            ax.text(end - 1.1 * worse, y, f"{row['bound']:.1f}", va="center", ha=side, size=_FONT)
+            ax.text(end - 1.1 * worse, y, f"{row['worst']:.1f}", va="center", ha=side, size=_FONT)
     ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
     tolerated = level + 100 * worse * TOLERANCE
-    named = f"limit for it: {tolerated:.0f}%"
+    named = f"tolerated: {tolerated:.0f}%"
     ax.axvline(tolerated, color=figures.MUTED, lw=1, ls="--", zorder=0, label=named)
     ax.set_yticks(range(len(part))[::-1], [*part["cell"].map(escape.drawn)])
     ax.set_ylim(-0.7, len(part) - 0.3)
@@ -96,7 +98,7 @@ def power(table: pd.DataFrame) -> Drawn:
     'Power by simulated effect: at N = 400, 0 of the 1 tests shown reach 80%'
     """
     sizes = [("smallest", "power_smallest"), ("largest", "power_largest")]
-    named = table.assign(test=sentences.name_statistics(table).astype("str"))
+    named = table.assign(test=sentences.label_statistics(table))
     parts = [named.assign(size=named[size], power=100 * named[power]) for size, power in sizes]
     rows = pd.concat(parts)[["test", "n", "size", "power"]].drop_duplicates()
     several = rows.groupby("test")["size"].transform("nunique") > 1

@@ -27,6 +27,19 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     return named.map(prose.capitalize).astype("str")
 
 
+def label_statistics(rows: pd.DataFrame) -> pd.Series:
+    """Return the short names of what is calibrated, for figures.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"study": ["cogs"], "measure": ["abs"], "statistic": ["abs_raw"]})
+    >>> label_statistics(rows).tolist()
+    ['CoGS: ABS, one order']
+    """
+    labels = _look_up(rows, "label")
+    return labels.where(labels != "", name_statistics(rows))
+
+
 def _look_up(rows: pd.DataFrame, of: str) -> pd.Series:
     keys = rows[STATISTIC].itertuples(index=False, name=None)
     found = [names.calibrated(study, measure, name, of) for study, measure, name in keys]
