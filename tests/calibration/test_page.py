@@ -55,7 +55,7 @@ def test_the_lines_of_a_figure_give_the_verdicts_that_its_marks_show(kind: str, 
         (((one, y), (other, _)),) = collection.get_segments()
         ends[y].append(sorted((side * one, side * other)))
     for y, mark in marks.items():
-        *worst, (low, high) = ends[y]
+        *worst, (low, _) = ends[y]
         fails = any(line[1] < side * tolerated for line in ends[y]) or not worst
         adequate = not fails and worst[0][0] > side * limit and low > side * tolerated
         verdict = drawn.rows["verdict"].iloc[len(marks) - 1 - int(y)]
