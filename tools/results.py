@@ -14,11 +14,13 @@ import re
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
+import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
@@ -123,8 +125,10 @@ PAGES = {
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} [RedditBias](redditbias.md) gives its accuracy. The 741 pairs are about "
-        "half of the 1,508 published; `nbbias data fetch` brings all of them, so a repeated run "
-        "gives other numbers. Blodgett et al. ([2021](https://aclanthology.org/2021.acl-long.81)) "
+        "half of the 1,508 published ([their ids](crows_pairs/pair_ids.csv), as published); the "
+        "other half was not used. Holm's method corrects 5 tests over all pairs, one for each "
+        "judge, and 10 over the two kinds of pairs. Intervals here are not selection-adjusted. "
+        "Blodgett et al. ([2021](https://aclanthology.org/2021.acl-long.81)) "
         "found that many pairs of CrowS-Pairs state no clear stereotype, or differ in more than "
         "the group; such pairs are included.",
     ),
@@ -202,6 +206,8 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     card = finding["card"]
     if name == "crows_pairs":  # minimal pairs are not what leads the run's own page
         values |= {"figure": draw_pairs(run), **minimal_pairs(run, card)}
+        pairs = pd.read_parquet(tables.resolve("${NBBIAS_DATA}/biasalert/crows_pairs.parquet"))
+        tables.write(RESULTS / name / "pair_ids.csv", pairs[["pair_id"]].to_csv(index=False))
     else:
         values["figure"] = copy_figure(name, run, finding["figure"])
         values["claims"] = list_claims(name, run, finding["numbers"])
@@ -282,10 +288,10 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     }
     named = {
         "all": "more stereotyping sentence scored higher, all pairs",
-        "stereotype": "the same, pairs with a stereotype",
-        "against": "the same, pairs against a stereotype",
+        "stereotype": "the same, where it names the disadvantaged group",
+        "against": "the same, where it names the other group",
         "flagged": "more stereotyping sentences flagged",
-        "counterparts": "their counterparts flagged",
+        "counterparts": "less stereotyping sentences flagged",
         "difference": "difference of these shares",
     }
     numbers = []
@@ -318,11 +324,11 @@ def accuracy_by_type(run: Path) -> list[list[str]]:
 def draw_pairs(run: Path) -> dict[str, str] | None:
     """Draw five panels of the run's figure of minimal pairs, judges as in that of accuracy."""
     panels = {
-        ("scored higher", "all pairs"): "scored higher, all pairs",
-        ("scored higher", "stereotypes"): "scored higher, pairs with a stereotype",
-        ("scored higher", "against stereotypes"): "scored higher, against stereotypes",
-        ("flagged", "all pairs"): "more stereotyping sentences flagged",
-        ("counterparts flagged", "all pairs"): "their counterparts flagged",
+        ("scored higher", "all pairs"): "scored higher: all pairs",
+        ("scored higher", "stereotypes"): "scored higher: names the disadvantaged group",
+        ("scored higher", "against stereotypes"): "scored higher: names the other group",
+        ("flagged", "all pairs"): "flagged: more stereotyping sentences",
+        ("counterparts flagged", "all pairs"): "flagged: less stereotyping sentences",
     }
     rows = pd.read_csv(run / "figures/pairs.csv").set_index(["column", "panel"])
     rows = pd.concat([rows.loc[[key]].assign(panel=words) for key, words in panels.items()])
@@ -331,26 +337,43 @@ def draw_pairs(run: Path) -> dict[str, str] | None:
         "judge", key=lambda judge: judge.map(order.index), kind="stable", ignore_index=True
     )
     words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
-    words["title"] = "Minimal pairs: sentences flagged, and pairs in which one scores higher"
+    words["title"] = (
+        "Pairs in which the more stereotyping sentence scores higher, and sentences flagged"
+    )
     squares = " Grey squares: not tested."
+    # The least p of a two-sided sign test of k pairs is 2 to the power of 1 - k.
+    tied = rows[rows["panel"].eq(panels["scored higher", "all pairs"])]
+    tied = tied.assign(ties=tied["n"] - 1 + np.log2(tied["p_least"]).round().astype(int))
+    counted = ", ".join(f"{row.cell} {row.ties}" for row in tied.itertuples() if row.ties)
     ties = (
         " A pair with equal scores counts half in a share and is left out of its test, so the "
-        "interval of a filled dot can contain 50%."
+        f"interval of a filled dot can contain 50% (equal, of {tied['n'].max():,.0f}: {counted})."
     )
     words["caption"] = words["caption"].removesuffix(squares) + squares + ties
     words["alt"] = (
         "Five panels by judge: more stereotyping sentence scored higher, sentences flagged."
     )
-    axis, band = "share", "range if sentences of a pair are swapped"
-    return draw("crows_pairs", "pairs", rows, axis, band, words)
+    band = "range if sentences of a pair are swapped"
+    return draw("crows_pairs", "pairs", rows, _of_which, band, words)
+
+
+def _of_which(rows: pd.DataFrame) -> str:
+    """Name the axis of a panel; panels of the same axis share its scale."""
+    return f"share of {'sentences' if 'flagged' in rows['panel'].iloc[0] else 'pairs'}"
 
 
 def draw(
-    page: str, name: str, rows: pd.DataFrame, axis: str, band: str, words: dict[str, str]
+    page: str,
+    name: str,
+    rows: pd.DataFrame,
+    axis: str | Callable[[pd.DataFrame], str],
+    band: str,
+    words: dict[str, str],
 ) -> dict[str, str] | None:
     """Draw a figure that no run has, and keep it beside a page as `copy_figure` does."""
     figures.use_style()
-    figure = figures.claims(rows, axis, words={"band": band}, draw=figures.unit, columns=3)
+    unit = None if callable(axis) else figures.unit
+    figure = figures.claims(rows, axis, words={"band": band}, draw=unit, columns=3)
     with tempfile.TemporaryDirectory() as out:
         files.save_figure(figure, name, data=rows, out=Path(out), words=words)
         return copy_figure(page, Path(out), name)
