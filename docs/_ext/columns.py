@@ -24,12 +24,26 @@ class Described(NamedTuple):
     unique: str = ""
 
 
+#: What becomes of rows that repeat others, of tables in which they may.
+_REPEATED = {
+    "ORIGINALS": "Of rows that share `source` and `article_id`, the first is compared.",
+    "GENERATIONS": "Rows that repeat `source`, `model`, `prompt`, `article_id` and `sample`, or "
+    "the text of another sample, are excluded and counted.",
+}
+
+
 def _of(contract: Contract, row: str) -> Described:
     columns = {
         name: (KINDS[one.kind] + ("" if one.required else ", optional"), one.nullable)
         for name, one in contract.columns.items()
     }
-    return Described(contract.name, row, columns, ", ".join(f"`{n}`" for n in contract.unique))
+    repeats = _REPEATED.get(contract.name, "")
+    unique = _share(*contract.unique) if contract.unique else repeats
+    return Described(contract.name, row, columns, unique)
+
+
+def _share(*names: str) -> str:
+    return f"No two rows share {', '.join(f'`{name}`' for name in names)}."
 
 
 def _plain(name: str, row: str, **kinds: str) -> Described:
@@ -64,15 +78,16 @@ TABLES = {
         | dict.fromkeys((*CELL, "article_id"), ("text", False))
         | {"sample": (KINDS["count"], False)}
         | dict.fromkeys(("original_text", "generated_text", "lost"), ("text", True)),
+        "No two rows share `pair_id`.",
     ),
     "sentences": Described(
         "SENTENCES",
         "One sentence and bias (`news.read`).",
         dict.fromkeys(("text_id", "sentence_id", "start", "end"), (KINDS["count"], False))
         | dict.fromkeys(("bias", "group"), ("text", False)),
+        _share("text_id", "sentence_id", "bias"),
     ),
     "answers": _of(contracts.ANSWERS, "One answer to a prompt of LLMBI."),
-    "prompts": _of(contracts.PROMPTS, "One prompt to send to a model."),
     "cogs-answers": _of(contracts.COGS_ANSWERS, "One answer to a prompt of CoGS."),
     "cogs-judgements": _of(contracts.COGS_JUDGEMENTS, "One choice of one evaluator (CoGS)."),
     "cogs-ratings": Described(
@@ -80,14 +95,14 @@ TABLES = {
         "One choice of one person (CoGS).",
         dict.fromkeys(("rater", "task", "theme", "axis"), ("text", False))
         | {"identity": ("text", True), "model": ("text, optional", False)},
-        "`rater`, `task`, `theme`, `axis`, `model`",
+        _share("rater", "task", "theme", "axis", "model"),
     ),
     "counterfactual-answers": Described(
         "COUNTERFACTUAL ANSWERS",
         "One answer to one version of a prompt (`counterfactual`).",
         dict.fromkeys(("model", "unit", "bias", "group", "asked"), ("text", False))
         | {"sample": ("whole number", False), "text": ("text", True)},
-        "`model`, `bias`, `unit`, `group`, `asked`, `sample`",
+        _share("model", "bias", "unit", "group", "asked", "sample"),
     ),
     "biasalert-texts": _of(biasalert.TEXTS, "One text to classify."),
     "biasalert-answers": _of(biasalert.ANSWERS, "One answer of a model to classify (`biasalert`)."),
@@ -103,19 +118,28 @@ TABLES = {
         biasalert.JUDGEMENTS,
         "One verdict of one judge on one text; of several judges, a table each.",
     ),
+    "prompts": _of(contracts.PROMPTS, "One prompt to send to a model."),
 }
 
 
-def meanings() -> dict[tuple[str, str], str]:
-    """Return what columns mean, by table ("" for all) and column."""
+def meanings() -> dict[tuple[str, str], dict[str, str]]:
+    """Return what columns mean, with an example, by table ("" for all) and column."""
     text = Path(__file__).with_name("columns.csv").read_text(encoding="utf-8")
-    return {
-        (row["table"], row["column"]): row["meaning"] for row in csv.DictReader(text.splitlines())
-    }
+    return {(row["table"], row["column"]): row for row in csv.DictReader(text.splitlines())}
 
 
 #: Tables of results; the others hold texts and verdicts, and have a page of their own.
 RESULTS = ("estimates", "chance", "units", "scores")
+
+#: Headings of the page of texts and verdicts, by the first table below each.
+STUDIES = {
+    "originals": "`news_bias` and `biased_prompts`",
+    "answers": "`llmbi`",
+    "cogs-answers": "`cogs`",
+    "counterfactual-answers": "`counterfactual`",
+    "biasalert-texts": "`biasalert`",
+    "prompts": "Prompts to send (`nbbias generate`)",
+}
 
 
 def title(anchor: str) -> str:
@@ -136,9 +160,19 @@ def lines(*, of_results: bool) -> Iterator[str]:
     for anchor, table in TABLES.items():
         if (anchor in RESULTS) is not of_results:
             continue
-        yield from (f"(table-{anchor})=", f"## {title(anchor)}", "", table.row, "")
-        yield from ("| column | kind | meaning |", "| --- | --- | --- |")
+        if anchor in STUDIES:
+            yield from (f"## {STUDIES[anchor]}", "")
+        heading = "##" if of_results else "###"
+        yield from (f"(table-{anchor})=", f"{heading} {title(anchor)}", "", table.row, "")
+        example = () if of_results else ("example",)
+        yield from _line("column", "kind", "meaning", *example)
+        yield from _line(*["---"] * (3 + len(example)))
         for column, (kind, nullable) in table.columns.items():
-            meaning = known.get((table.name, column)) or known["", column]
-            yield f"| `{column}` | {kind}{', may be empty' if nullable else ''} | {meaning} |"
-        yield from ("", f"No two rows share {table.unique}." if table.unique else "", "")
+            told = known.get((table.name, column)) or known["", column]
+            cells = (f"`{column}`", kind + ", may be empty" * nullable, told["meaning"])
+            yield from _line(*cells, *(told[name].replace("|", "\\|") for name in example))
+        yield from ("", table.unique, "")
+
+
+def _line(*cells: str) -> Iterator[str]:
+    yield f"| {' | '.join(cells)} |"

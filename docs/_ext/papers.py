@@ -17,10 +17,14 @@ ROOT = Path(__file__).parents[2]
 #: Verdicts, and what they mean.
 VERDICTS = {
     "faithful": "as in the paper",
+    "method": "as in the paper, but its printed results were not computed again",
     "deviates": "otherwise, for the reason given",
     "partly": "some of it",
     "missing": "not here",
 }
+
+#: What stands for "here" where nothing more is said.
+_SAME = {"faithful": "the same", "method": "the same measure, of your texts"}
 
 #: Whether printed numbers were derived again; a test or a page of results says yes.
 REPRODUCED = {
@@ -198,13 +202,13 @@ def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str
     """Yield each paper's rows: those that differ, and those that are as printed."""
     for paper, table in _by_paper().items():
         yield from ("", f"## {paper}", "", PAPERS[paper], "")
-        faithful = [row for row in table if row["verdict"] == "faithful"]
+        faithful = [row for row in table if row["verdict"] in {"faithful", "method"}]
         if others := [row for row in table if row not in faithful]:
             yield from ("**What differs or is left out, and why**", "")
             yield from _table(others, documented, faces)
         if faithful:
             count = f"{len(faithful)} row{'s' * (len(faithful) > 1)}"
-            yield from ("", f":::{{dropdown}} As in the paper: {count}", "")
+            yield from ("", f":::{{dropdown}} Method as in the paper: {count}", "")
             yield from _table(faithful, documented, faces)
             yield ":::"
 
@@ -217,8 +221,9 @@ def summary() -> str:
     kinds_of = {row["kind"] for row in rows() if _reproduced(row) == "yes"} - {"result"}
     others = ", ".join(what for kind, what in KINDS.items() if kind in kinds_of)
     return (
-        f"**{counts['faithful']} of {counts.total()} rows are implemented as in the papers** "
-        f"(values may differ, or were not computed again). **Of {printed.total()} printed items "
+        f"**{counts['faithful']} of {counts.total()} rows are as in the papers; of "
+        f"{counts['method']} more the method is, but the printed results were not computed "
+        f"again.** **Of {printed.total()} printed items "
         f"{printed['yes']} are reproduced, among them {results['yes']} of the {results.total()} "
         f"results of models or people** (scores of printed answers, and their mean); the others "
         f"are {others}. {printed['no']} need "
@@ -266,8 +271,14 @@ def _table(
         if (yes := row["reproduced"]) not in {*REPRODUCED, ""}:
             names = list(dict.fromkeys([*names, yes]))
         links = ", ".join(link(name, documented, faces) for name in names)
-        where = f"<details><summary>{len(names)}</summary>{links}</details>" if names else ""
+        where = (
+            f"<details><summary>{len(names)} place{'s' * (len(names) > 1)}</summary>{links}</details>"
+            if names
+            else ""
+        )
         says = f"{row['says']} ({row['theirs']})" if row["theirs"] else row["says"]
-        here = ". ".join(filter(None, [row["ours"], row["remark"]])) or "the same"
+        here = ". ".join(filter(None, [row["ours"], row["remark"]])) or _SAME.get(
+            row["verdict"], ""
+        )
         cells = [row["place"], says, here, row["verdict"], where]
         yield "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
