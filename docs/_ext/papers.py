@@ -271,11 +271,8 @@ def _table(
         if (yes := row["reproduced"]) not in {*REPRODUCED, ""}:
             names = list(dict.fromkeys([*names, yes]))
         links = ", ".join(link(name, documented, faces) for name in names)
-        where = (
-            f"<details><summary>{len(names)} place{'s' * (len(names) > 1)}</summary>{links}</details>"
-            if names
-            else ""
-        )
+        places = f"{len(names)} place{'s' * (len(names) > 1)}"
+        where = f"<details><summary>{places}</summary>{links}</details>" if names else ""
         says = f"{row['says']} ({row['theirs']})" if row["theirs"] else row["says"]
         here = ". ".join(filter(None, [row["ours"], row["remark"]])) or _SAME.get(
             row["verdict"], ""
