@@ -25,6 +25,7 @@ Sample: TypeAlias = pd.Series | np.ndarray
 ROUNDING = 1e-12
 
 ONE_VALUE = "one value has no spread"
+NO_WIDTH = "all values are equal: no interval"
 ONE_CLUSTER = "one cluster has no spread"
 NO_SPREAD = "all clusters are alike"
 NO_VARIANCE = "no variance, so no test"
@@ -62,8 +63,8 @@ def mean_interval(values: Sample, *, confidence: float, bounds: Bounds = None) -
     Returns
     -------
     Estimate
-        `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`, `reason`. Without values the
-        estimate is NaN, with one value the interval is; `reason` says so.
+        `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`, `reason`. Without values the estimate is
+        NaN; with one value, or where all are equal, the interval is; `reason` says so.
 
     Examples
     --------
@@ -76,8 +77,8 @@ def mean_interval(values: Sample, *, confidence: float, bounds: Bounds = None) -
     if len(observed) == 0:
         return result.replace(reason="no value was measured")
     result = result.replace(estimate=float(observed.mean()))
-    if len(observed) == 1:
-        return result.replace(reason=ONE_VALUE)
+    if len(observed) == 1 or all_alike(observed):
+        return result.replace(reason=ONE_VALUE if len(observed) == 1 else NO_WIDTH)
     error, df = DescrStatsW(observed).std_mean, len(observed) - 1
     return result.with_t_interval(error, df, confidence=confidence, bounds=bounds)
 

@@ -30,6 +30,11 @@ def _smallest(ci_low: Callable[[float], float]) -> float:
     return float(brentq(ci_low, 0, _MOST)) if ci_low(_MOST) <= 0 else np.nan
 
 
+def _lower_limit(mean: Estimate) -> float:
+    """Return the lower limit; of equal values, which have no interval, their mean."""
+    return mean.estimate if mean.n > 1 and np.isnan(mean.ci_low) else mean.ci_low
+
+
 def recall_tipping_point(first: np.ndarray, second: np.ndarray, *, confidence: float) -> float:
     """Return the difference in a word list's recall that would explain a difference of shares.
 
@@ -69,7 +74,7 @@ def recall_tipping_point(first: np.ndarray, second: np.ndarray, *, confidence: f
         named = (chances * (words > 0)).sum(axis=1)
         share = (chances * left / np.maximum(words, 1)).sum(axis=1)
         difference = (share - named * shares) / named.mean()
-        return sparse_mean(difference, confidence=confidence).ci_low
+        return _lower_limit(sparse_mean(difference, confidence=confidence))
 
     return _smallest(ci_low)
 
@@ -103,7 +108,7 @@ def verdict_tipping_points(
     fewer, more = sorted((first, second), key=np.mean)
 
     def mean(difference: np.ndarray) -> float:
-        return mean_interval(difference, confidence=confidence).ci_low
+        return _lower_limit(mean_interval(difference, confidence=confidence))
 
     # (more - x) / (1 - x) and fewer / (1 - x), times what does not change the sign.
     return (
