@@ -7,7 +7,6 @@ import doctest
 import re
 import shutil
 import subprocess
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -145,25 +144,21 @@ def test_every_column_of_a_table_in_capitals_is_explained() -> None:
 def test_what_papers_say_is_where_the_page_says() -> None:
     rows = papers.rows()
     assert not [n for row in rows for n in row["where"].split() if not papers.is_there(n)]
-    assert {row["verdict"] for row in rows} <= set(papers.VERDICTS)
+    assert set(verdicts := [row["verdict"] for row in rows]) == {*papers.VERDICTS}
     derived = {row["reproduced"] for row in rows} - {"", "no", "not possible"}
     assert len(derived) >= 9 and all(map(papers.is_there, derived))
-    assert not papers.is_there("tests/test_docs.py::test_nothing")
-    of_verdict = Counter(row["verdict"] for row in rows)
     tested = sum("/" in row["reproduced"] or row["reproduced"] == "yes" for row in rows)
     numbers = [*map(int, re.findall(r"\d+", papers.summary()))]
-    ours = of_verdict["faithful"], len(rows), of_verdict["method"]
-    assert numbers[:5] == [*ours, sum(numbers[7:]) + tested, tested]
+    assert numbers[:3] == [verdicts.count("faithful"), 160, verdicts.count("method")]
+    assert numbers[3:5] == [sum(numbers[7:]) + tested, tested]
     assert {row["kind"] for row in rows} == {*papers.KINDS, ""}
     assert all(bool(row["kind"]) == bool(row["reproduced"]) for row in rows)
     by_kind = [*map(int, re.findall(r"\d+", papers.kinds()))]
     assert (sum(by_kind[::2]), sum(by_kind[1::2])) == (tested, numbers[3])
-    method = [row for row in rows if row["verdict"] == "method"]
-    assert all(row["kind"] == "result" and "/" not in row["reproduced"] for row in method)
-    unfaithful = [row for row in rows if row["verdict"] not in {"faithful", "method"}]
-    assert len(rows) == 160
-    assert all(row["remark"] or "docs/" in row["where"] for row in unfaithful)
-    assert not papers.is_there("nbbias.news.nothing") and not papers.is_there("cogs.nothing")
+    differs = [row for row in rows if row["verdict"] not in {"faithful", "method"}]
+    assert all(row["remark"] or "docs/" in row["where"] for row in differs)
+    for name in ("nbbias.news.nothing", "cogs.nothing", "tests/test_docs.py::test_nothing"):
+        assert not papers.is_there(name)
 
 
 def shown() -> Iterator[tuple[str, list[str]]]:

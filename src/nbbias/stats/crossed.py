@@ -97,10 +97,8 @@ def crossed_mean(
     numbers, levels = whole.to_numpy(float), _levels(whole, facets)
     result = mean_interval(values, confidence=confidence, bounds=bounds)
     result = result.replace(test=_name("t", levels))
-    if len(whole) < 2:
-        return result
-    if all_alike(numbers):
-        return result.replace(reason=NO_VARIANCE)
+    if len(whole) < 2 or all_alike(numbers):
+        return result if len(whole) < 2 else result.replace(reason=NO_VARIANCE)
     total, _, df = _variance(numbers[:, None], levels)
     if not total > _NOTHING:
         return result.without_test(NO_VARIANCE)

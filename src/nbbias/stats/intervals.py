@@ -108,10 +108,8 @@ def one_sample(values: Sample, *, confidence: float, bounds: Bounds = None) -> E
     """
     result = mean_interval(values, confidence=confidence, bounds=bounds)
     result, observed = result.replace(test="one-sample t"), present(values)
-    if len(observed) < 2:
-        return result
-    if all_alike(observed):
-        return result.replace(reason=NO_VARIANCE)
+    if len(observed) < 2 or all_alike(observed):
+        return result if len(observed) < 2 else result.replace(reason=NO_VARIANCE)
     result = result.with_t_test(DescrStatsW(observed).std_mean, len(observed) - 1)
     return result.replace(effect_size=float(observed.mean() / observed.std(ddof=1)))
 
