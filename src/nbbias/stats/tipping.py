@@ -32,7 +32,7 @@ def _smallest(ci_low: Callable[[float], float]) -> float:
 
 def _lower_limit(mean: Estimate) -> float:
     """Return the lower limit; of equal values, which have no interval, their mean."""
-    return mean.estimate if mean.n > 1 and np.isnan(mean.ci_low) else mean.ci_low
+    return mean.ci_low if mean.n == 1 or not np.isnan(mean.ci_low) else mean.estimate
 
 
 def recall_tipping_point(first: np.ndarray, second: np.ndarray, *, confidence: float) -> float:
