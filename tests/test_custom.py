@@ -73,7 +73,7 @@ def test_scores_of_0_and_1_are_shares() -> None:
 def test_what_was_not_measured_is_counted_and_equal_scores_have_no_interval() -> None:
     (row,) = rows(table(7, 7, " ", "none", 7), "mean").to_dict("records")
     assert (row["estimate"], row["n"], row["n_lost"]) == (7.0, 3, 2)
-    assert np.isnan(row["ci_low"]) and row["reason"] == "all values are equal: no interval"
+    assert np.isnan(row["ci_low"]) and row["reason"] == "all values are equal"
     (row,) = rows(table(" ", "none"), "mean").to_dict("records")
     assert np.isnan(row["estimate"]) and row["reason"]
 

@@ -125,8 +125,8 @@ PAGES = {
         "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
         data=("redditbias", "crows_pairs"),
         note=f"{_TRAINED} [RedditBias](redditbias.md) gives its accuracy. The 741 pairs are about "
-        "half of the 1,508 published ([their ids](crows_pairs/pair_ids.csv), as published); the "
-        "other half was not used. Holm's method corrects 5 tests over all pairs, one for each "
+        "half of the 1,508 published ([their ids](crows_pairs/pair_ids.csv)); the other half was "
+        "not used. Holm's method corrects 5 tests over all pairs, one for each "
         "judge, and 10 over the two kinds of pairs. Intervals here are not selection-adjusted. "
         "Blodgett et al. ([2021](https://aclanthology.org/2021.acl-long.81)) "
         "found that many pairs of CrowS-Pairs state no clear stereotype, or differ in more than "
@@ -354,10 +354,10 @@ def draw_pairs(run: Path) -> dict[str, str] | None:
         "Five panels by judge: more stereotyping sentence scored higher, sentences flagged."
     )
     band = "range if sentences of a pair are swapped"
-    return draw("crows_pairs", "pairs", rows, _of_which, band, words)
+    return draw("crows_pairs", "pairs", rows, _name_axis, band, words)
 
 
-def _of_which(rows: pd.DataFrame) -> str:
+def _name_axis(rows: pd.DataFrame) -> str:
     """Name the axis of a panel; panels of the same axis share its scale."""
     return f"share of {'sentences' if 'flagged' in rows['panel'].iloc[0] else 'pairs'}"
 

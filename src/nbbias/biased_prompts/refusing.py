@@ -293,8 +293,6 @@ def _changes(subset: pd.DataFrame, prompts: list[str], how: _How) -> list[Row]:
     sides = [wide[prompt] for prompt in prompts]
     change, both = sides[0] - sides[1], wide.dropna()
     result = stats.one_sample(change, confidence=how.confidence).replace(test="paired t", null=0.0)
-    if not np.isfinite(result.p_value):  # equal changes, which are no certainty
-        result = result.replace(ci_low=np.nan, ci_high=np.nan)
     if len(both) and both.isin([0, 1]).all(axis=None):
         result = stats.paired_shares(*sides, confidence=how.confidence).replace(null=0.0)
     rows = [{"statistic": "refusal_rate_change", "values": change} | result.row()]

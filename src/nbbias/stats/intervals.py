@@ -25,7 +25,7 @@ Sample: TypeAlias = pd.Series | np.ndarray
 ROUNDING = 1e-12
 
 ONE_VALUE = "one value has no spread"
-NO_WIDTH = "all values are equal: no interval"
+NO_WIDTH = "all values are equal"
 ONE_CLUSTER = "one cluster has no spread"
 NO_SPREAD = "all clusters are alike"
 NO_VARIANCE = "no variance, so no test"
@@ -158,8 +158,9 @@ def sparse_mean(values: Sample, *, confidence: float) -> Estimate:
         _margins(side, confidence=confidence) for side in (observed, -observed)
     )
     mean, df = result.estimate, len(observed) - 1
-    below = max(np.hypot(gain_below, loss_above), mean - result.ci_low)
-    above = max(np.hypot(gain_above, loss_below), result.ci_high - mean)
+    # Equal values have no t interval.
+    below = np.fmax(np.hypot(gain_below, loss_above), mean - result.ci_low)
+    above = np.fmax(np.hypot(gain_above, loss_below), result.ci_high - mean)
     result = result.with_interval(mean - below, mean + above, bounds=(-1, 1))
     result = result.replace(test="gains and losses, exact rates")
     if not changed:
