@@ -153,8 +153,8 @@ def run_command(
         _run(plan, out=out, jobs=jobs)
 
 
-@app.command(rich_help_panel=_MEASURE)
-def studies(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
+@app.command("studies", rich_help_panel=_MEASURE)
+def studies_command(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline."""
     problems: list[NbbiasError] = []
     planned = [
@@ -175,7 +175,7 @@ def _run(
         if run.calls and (status := complete(run.calls)):
             _note(f"{run.label}: not run, because answers are missing")
             raise typer.Exit(status)
-        exclusions = running.plan.recheck(run) if run.calls else run.exclusions
+        exclusions = running.plan.check_inputs_again(run) if run.calls else run.exclusions
         _note(*(f"{run.label}: {exclusion}" for exclusion in exclusions))
     _note(f"notebooks: {nbbias.studies.home()}")
     _note(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
@@ -491,8 +491,8 @@ def params_command(stem: StudyName) -> None:
 # --- sharing --------------------------------------------------------------------------------------
 
 
-@app.command(rich_help_panel=_PUBLISH)
-def site(
+@app.command("site", rich_help_panel=_PUBLISH)
+def site_command(
     out: Annotated[Path, Option(help="New folder for the site.")] = Path("site"),
     runs: Annotated[Path, Option(help="Folder of all runs.")] = Path("runs"),
 ) -> None:
@@ -514,8 +514,8 @@ def report_command(
 _RECORDS = "Write claims as records of Every Eval Ever instead, a JSON file for each model."
 
 
-@app.command(rich_help_panel=_PUBLISH)
-def export(
+@app.command("export", rich_help_panel=_PUBLISH)
+def export_command(
     run: RunFolder,
     to: Annotated[Path, Option(help="The archive, or a folder for it.")] = Path(),
     every_eval_ever: Annotated[bool, Option("--every-eval-ever", help=_RECORDS)] = False,
@@ -538,8 +538,8 @@ def export(
     _note(*(f"left out, as the schema has no place for it: {name}" for name in left_out))
 
 
-@app.command(rich_help_panel=_START)
-def new(
+@app.command("new", rich_help_panel=_START)
+def new_command(
     folder: Path,
     ci: Annotated[str | None, Option(metavar="github", help="Write a workflow, too.")] = None,
 ) -> None:
@@ -552,10 +552,11 @@ def new(
 
 
 @app.command(
+    "lab",
     rich_help_panel=_START,
     context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
 )
-def lab(context: typer.Context) -> None:
+def lab_command(context: typer.Context) -> None:
     """Open JupyterLab on the notebooks.
 
     Further arguments, such as --no-browser, go to it.
@@ -567,7 +568,7 @@ def lab(context: typer.Context) -> None:
 
 
 @data.command("list")
-def data_list() -> None:
+def data_list_command() -> None:
     """List the datasets. Shows which study reads each, its licence, and whether it is here."""
     catalogue = tables.datasets.catalogue()
     here = catalogue["here"].map({True: "yes", False: "no"})
@@ -575,14 +576,14 @@ def data_list() -> None:
 
 
 @data.command("fetch")
-def data_fetch(name: str) -> None:
+def data_fetch_command(name: str) -> None:
     """Download a dataset. It goes into the folder that NBBIAS_DATA names."""
     files = tables.datasets.fetch(name, progressbar=err_console.is_terminal)
     _result(*(f"{path}  {note}" for path, note in files))
 
 
 @data.command("combine")
-def data_combine(
+def data_combine_command(
     files: Annotated[list[str], Argument(metavar="FILE...", help="Tables or logs.")],
     to: Annotated[Path, Option(help="The Parquet file to write.")] = Path("answers.parquet"),
     force: Force = False,

@@ -54,7 +54,7 @@ def test_shares_are_dots_and_a_judge_that_refuses_has_none(
 
 def test_the_lead_draws_what_the_scores_that_lead_are_made_of(estimates: pd.DataFrame) -> None:
     drawn = figures.both(estimates, estimates=estimates)
-    (score,) = cogs_tables.leading(cogs_tables.compared(estimates)).to_dict("records")
+    (score,) = cogs_tables.select_leading(cogs_tables.compared(estimates)).to_dict("records")
     (ax,) = drawn.figure.axes
     assert ax.get_title(loc="left") == f"one, {score['bias']}"
     own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == score["bias"])]

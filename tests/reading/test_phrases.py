@@ -182,7 +182,7 @@ def test_the_key_figure_gives_every_panel_the_same_rows() -> None:
     assert "in the originals" in drawn.caption
     nothing = tables.estimates([], study="news_bias")
     assert reading.forest(nothing, reference=ORIGINALS).rows.empty
-    assert phrases.technical([]) == "" and phrases.leading([]).empty
+    assert phrases.technical([]) == "" and phrases.choose_key_numbers([]).empty
 
 
 def test_names_in_what_notebooks_say_are_text() -> None:

@@ -80,10 +80,10 @@ def test_all_samples_are_those_that_can_be_run(
 ) -> None:
     stems: list[str] = []
     monkeypatch.setattr(cli, "_run", lambda plan, **_: stems.extend(run.stem for run in plan))
-    cli.studies(out=tmp_path)
+    cli.studies_command(out=tmp_path)
     assert {*stems} == {"news_bias", "llmbi", "calibration"}
     left_out = re.findall(r"left out \S*/params/(\w+)/sample.yaml", capsys.readouterr().err)
     assert {*left_out} == {"biased_prompts", "cogs", "biasalert", "counterfactual"}
     (tmp_path / "file").touch()
     with pytest.raises(NbbiasError, match="not a folder"):  # what is no lack of packages
-        cli.studies(out=tmp_path / "file")
+        cli.studies_command(out=tmp_path / "file")

@@ -51,7 +51,7 @@ def publish(hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
         torch.save({"config": config, "state_dict": model.state_dict()}, path)
         path = path.rename(hub / f"tiny-{file_sha256(path)[:8]}.ckpt")
         monkeypatch.setitem(detoxify.MODEL_URLS, "original", f"https://localhost:9/{path.name}")
-        toxicity._detoxify.cache_clear()
+        toxicity._load_detoxify.cache_clear()
         return model
 
     return save
@@ -122,7 +122,7 @@ def test_weights_that_are_not_the_published_ones_run_nothing(
 ) -> None:
     marker, fetched = tmp_path / "ran", tmp_path / "toxic-00000000.ckpt"
     torch.save({"config": {}, "state_dict": Trap(marker)}, fetched)
-    toxicity._detoxify.cache_clear()
+    toxicity._load_detoxify.cache_clear()
     torch.save({"config": {}, "state_dict": Trap(marker)}, hub / "toxic_original-c1212f89.ckpt")
     with pytest.raises(DataError, match=r"not the published file; delete it; use 'offline'"):
         toxicity.score(TEXTS, scorer="original")

@@ -116,10 +116,10 @@ class Session:
                     if self.stop.is_set():
                         return
                     self.reserved += row["max_cost"]
-                    task = group.create_task(self._ask(model, row))
+                    task = group.create_task(self._ask_with_retries(model, row))
                     task.add_done_callback(lambda _: slots.release())
 
-    async def _ask(self, model: Any, row: Row) -> None:
+    async def _ask_with_retries(self, model: Any, row: Row) -> None:
         """Ask until there is an answer, or no more attempt is allowed; record what came of it."""
         attempts = self.block.max_retries + 1
         for attempt in range(1, attempts + 1):

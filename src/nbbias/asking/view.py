@@ -61,7 +61,7 @@ def complete(
         console.print(f"{plan.export_path}: {restored:,} answers filed")
     if to_ask := show_plan(plan, console):
         confirm()
-    tally = _ask(plan, console, again=again) if to_ask or again else Tally()
+    tally = _ask_with_progress(plan, console, again=again) if to_ask or again else Tally()
     try:
         answers = recorded.export_answers(plan)
     except (NbbiasError, OSError) as error:  # the disk may be as full for the table
@@ -76,7 +76,7 @@ def complete(
     return int(bool(tally.stopped or tally.failed))
 
 
-def _ask(plan: Plan, console: Terminal, *, again: bool) -> Tally:
+def _ask_with_progress(plan: Plan, console: Terminal, *, again: bool) -> Tally:
     """Ask with a progress bar, then print how it ended."""
     from tqdm import tqdm  # not every command shows a bar
 

@@ -69,7 +69,7 @@ def shares(estimates: pd.DataFrame, scores: pd.DataFrame, *, prompts: Mapping[st
     tested = estimates[estimates["statistic"] == "share_difference_change"]
     tested = tested[tested["measure"].eq("word") & tested["n"].gt(1)]
     claimed = estimates[estimates[CLAIM].notna()] if CLAIM in estimates else estimates
-    models = order_of_models(phrases.families(sentences.leading_rows(claimed)), tested)
+    models = order_of_models(phrases.families(sentences.select_leading(claimed)), tested)
     tested = tested.sort_values("model", key=lambda of: of.map(models.index), kind="stable")
     tested = tested.assign(significant=significance.is_significant(tested))
     rows = []
@@ -104,7 +104,7 @@ def finding(
     declared: pd.DataFrame, *, neutral: str = "neutral", truth: pd.DataFrame | None = None
 ) -> Drawn:
     """Draw what leads the page: a panel a measure and group, with what was simulated."""
-    rows = sentences.leading_rows(declared)
+    rows = sentences.select_leading(declared)
     if truth is not None:
         rows = rows.merge(truth, how="left", on=["model", "measure"])
     return forest(rows, reference=f"under the {neutral} prompt")

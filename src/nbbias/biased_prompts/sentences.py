@@ -68,7 +68,7 @@ def lead(
     all_refused = declared["n_lost"].eq(declared["model"].map(n_refused))
     all_refused &= declared["measure"] != "refusal"  # a refusal is no loss there
     declared = declared.assign(lost_as=all_refused.map({True: "refused", False: "excluded"}))
-    leading = leading_rows(declared)
+    leading = select_leading(declared)
     parts = phrases.families(leading)
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"], biased=prompts["biased"])
@@ -93,7 +93,7 @@ def lead(
         "not": _render("not"),
     }
     significant = [part for part in parts if len(significance.significant(part))]
-    technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
+    technical, numbers = phrases.technical(parts), phrases.choose_key_numbers(significant or parts)
     rows = numbers.to_dict("records")
     numbers["levels"] = [_levels(row, estimates, scores, prompts) for row in rows]
     return reading.Lead(plain, technical, "finding", numbers, card, texts)
@@ -131,7 +131,7 @@ def _by_headline(row: dict[str, Any], estimates: pd.DataFrame) -> str:
     return _render("by_headline", model=row["model"], rates=each, people=of, numbers=numbers)
 
 
-def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
+def select_leading(declared: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of which `lead` speaks: the declared ones, or refusals and one measure."""
     if claims.CLAIM in declared:
         return declared

@@ -24,10 +24,10 @@ import seaborn as sns
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from nbbias.cogs import sentences
+from nbbias.cogs import sentences, tables
 from nbbias.cogs.rbs import ALL
 from nbbias.cogs.spread import UNITS
-from nbbias.cogs.tables import PARTS, by_setting, compared, leading, over_all, pooled, score_parts
+from nbbias.cogs.tables import PARTS, by_setting, compared, over_all, pooled, score_parts
 from nbbias.reading import Drawn, figures, prose, significance
 from nbbias.tables import escape
 
@@ -50,11 +50,11 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     Parameters
     ----------
     scores
-        Rows of ESTIMATES with RBS or ABS, or both, of which `tables.leading` chooses.
+        Rows of ESTIMATES with RBS or ABS, or both, of which `tables.select_leading` chooses.
     estimates
         All ESTIMATES of the run.
     """
-    shown, chosen = compared(estimates), leading(compared(scores))
+    shown, chosen = compared(estimates), tables.select_leading(compared(scores))
     parts = [score_parts(score, shown) for score in chosen.to_dict("records")]
     rows = pd.concat(parts) if parts else shown.head(0).assign(who="")
     equal = rows["null"].where(rows["statistic"] == "share")

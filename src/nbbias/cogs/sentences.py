@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from nbbias.cogs import params
 from nbbias.cogs.spread import FACETS, UNITS, WORST, fixed_facets
-from nbbias.cogs.tables import PARTS, compared, leading, over_all, score_parts, truth
+from nbbias.cogs.tables import PARTS, compared, over_all, score_parts, select_leading, truth
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.reading.claims import CLAIM
@@ -94,7 +94,8 @@ def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     name = half["statistic"].iloc[0]
     if not half["p_adjusted"].notna().any():
         return [prose.render("cogs.untested", name=name.upper())]
-    rows = leading(significance.significant(half)).assign(people=people_of).to_dict("records")
+    leads = select_leading(significance.significant(half)).assign(people=people_of)
+    rows = leads.to_dict("records")
     if not rows:
         return [prose.render("cogs.not_significant", **_others(half))]
     for row in rows:
@@ -113,7 +114,7 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
     rest = half[~significant & half["p_adjusted"].notna()]
     return {
         "name": "".join(half["statistic"].head(1)).upper(),
-        "significant": int(significant.sum()) - len(leading(half)) if significant.any() else 0,
+        "significant": int(significant.sum()) - len(select_leading(half[significant])),
         "rest": len(rest) if significant.any() else 0,
         "mde": Markup(phrases.size_range(half.iloc[0], rest["mde"]) if len(half) else ""),
         "above": int(rest["mde"].isna().sum()),
@@ -136,7 +137,7 @@ def _preferences(estimates: pd.DataFrame, statistic: str) -> dict[str, Any]:
 def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the distance and the share behind the first score of writers and of judges."""
     rows = []
-    for score in leading(scores).drop_duplicates("statistic").to_dict("records"):
+    for score in select_leading(scores).drop_duplicates("statistic").to_dict("records"):
         parts = score_parts(score, estimates).assign(people=names.people(score["group"]))
         others = parts.loc[parts["group"] != score["group"], "estimate"].to_list()
         for row in parts[parts["group"] == score["group"]].to_dict("records"):

@@ -69,7 +69,7 @@ def compared(estimates: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([by_setting(rows[of_writers]), pooled(rows[of_judges])])
 
 
-def leading(scores: pd.DataFrame) -> pd.DataFrame:
+def select_leading(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the scores that lead a page: two significant RBS and ABS, or the largest of each.
 
     Parameters
@@ -116,7 +116,7 @@ def example(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["model", "task", "theme"]
     rows = answers.dropna(subset="text").sort_values("axis", na_position="first", kind="stable")
-    leads = leading(scores).rename(columns={"bias": "axis"})
+    leads = select_leading(scores).rename(columns={"bias": "axis"})
     chosen = pd.concat([leads, rows.dropna(subset="axis")])[["model", "axis"]].head(1)
     in_axis = rows["axis"].isna() | rows["axis"].isin(chosen["axis"])
     rows = rows[in_axis & rows["model"].isin(chosen["model"])]

@@ -75,7 +75,9 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     plain.append(_render("others", **said, **limits))
     if len(significant) and any(limits.values()):
         plain.append(_render("limits", **limits))
-    numbers = phrases.leading([rows.loc[[at]] for at in [*stated.index, *rest.index][:2]])
+    numbers = phrases.choose_key_numbers(
+        [rows.loc[[at]] for at in [*stated.index, *rest.index][:2]]
+    )
     records = numbers.to_dict("records")
     numbers["name"] = [names.label(row, rows) for row in records]
     numbers["levels"] = [_levels(row, scores) for row in records]

@@ -109,7 +109,7 @@ def _differences(rows: pd.DataFrame, mde: pd.Series, *, is_named: bool) -> tuple
 
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """Return the difference that leads: from reference prose, with both scores, or of models."""
-    chosen = phrases.leading([others if others["estimate"].notna().any() else pairs])
+    chosen = phrases.choose_key_numbers([others if others["estimate"].notna().any() else pairs])
     rows = chosen.to_dict("records")
     name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
     levels = [_levels(row) if row["null"] > 0 else None for row in rows]

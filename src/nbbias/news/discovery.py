@@ -114,7 +114,7 @@ def estimate(
     for bias, sentences in read.sentences.groupby("bias", sort=False, observed=True):
         sentences = sentences[sentences["group"] != NEUTRAL].reset_index(drop=True)
         said = text.loc[pd.MultiIndex.from_frame(sentences[SENTENCE])].tolist()
-        words = _words(said, sentences["text_id"].isin(first).to_numpy(), read)
+        words = _mark_words(said, sentences["text_id"].isin(first).to_numpy(), read)
         vectors = embeddings.embed(said, model=model, device=device)
         groups = lexicons.groups(read.lexicon, str(bias))
         groups = groups if len(groups) > 2 else groups[:1]  # the second is its mirror image
@@ -135,7 +135,7 @@ def estimate(
 # --- words and directions ---------------------------------------------------------------------
 
 
-def _words(said: Sequence[str], first: np.ndarray, read: Read) -> tuple[csr_array, np.ndarray]:
+def _mark_words(said: Sequence[str], first: np.ndarray, read: Read) -> tuple[csr_array, np.ndarray]:
     """Return which words sentences hold: words of the first half that no list names."""
     listed = {word for term in read.lexicon["term"].str.lower() for word in term.split()}
     options = {"token_pattern": r"[^\W\d_]{3,}", "min_df": 2 * FEWEST, "max_features": VOCABULARY}

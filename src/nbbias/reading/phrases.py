@@ -542,14 +542,15 @@ def _excluded(rows: pd.DataFrame, *, named: bool = False) -> list[str]:
     return [render("claims.excluded", reason=reason, **counts)] if len(untested) or few else []
 
 
-def leading(parts: Parts) -> pd.DataFrame:
+def choose_key_numbers(parts: Parts) -> pd.DataFrame:
     """Return a row of each part, the one with the smallest p or the largest, with its `name`.
 
     Examples
     --------
     >>> from nbbias import tables
     >>> row = {"model": "m", "measure": "word", "statistic": "my_share", "estimate": -0.25, "n": 9}
-    >>> leading([tables.estimates([row], study="mine", confidence=0.95)])["name"].tolist()
+    >>> rows = tables.estimates([row], study="mine", confidence=0.95)
+    >>> choose_key_numbers([rows])["name"].tolist()
     ['my share, m']
     """
     rows = []

@@ -75,10 +75,10 @@ def caption(rows: pd.DataFrame, *, study: str, name: str) -> Table:
     >>> caption(pd.DataFrame({"model": ["m"]}), study="llmbi", name="losses").title
     'Answers read, excluded and scored'
     """
-    return Table(rows, **_words(study, name, rows))
+    return Table(rows, **_read_words(study, name, rows))
 
 
-def _words(study: str, name: str, estimates: pd.DataFrame) -> dict[str, Any]:
+def _read_words(study: str, name: str, estimates: pd.DataFrame) -> dict[str, Any]:
     words = read_shipped_yaml("prose/tables.yaml")[study][name]
     stated = f"[{level(estimates)} CI".replace("[ ", "[")
     return {**words, "note": words.get("note", "").replace("[CI", stated) or None}
@@ -139,7 +139,7 @@ def readable(
     >>> table.note
     'All rows: instrument TextBlob.'
     """
-    named = _words(*words, estimates) if words else {"title": ""}
+    named = _read_words(*words, estimates) if words else {"title": ""}
     whole = Table(estimates, **{"gap": "not tested", **named, **options})
     shown = estimates.reset_index(drop=True)
     if statistics is not None:
@@ -216,7 +216,7 @@ def wide(
     texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
     named = rows.assign(cell=cells, **texts)
     table = named.pivot_table("cell", keys, columns, aggfunc="first", sort=False)
-    whole = Table(table.reset_index(), **_words(*words, rows))
+    whole = Table(table.reset_index(), **_read_words(*words, rows))
     labels = {str(name): _in_words(columns, name) for name in table} | {**(whole.labels or {})}
     note = f"{whole.note or ''} N = {count_range(rows['n'])} {of}.".strip()
     return whole._replace(labels=labels, note=note)

@@ -145,7 +145,7 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     )
 
 
-def recheck(run: Run) -> list[str]:
+def check_inputs_again(run: Run) -> list[str]:
     """Check a run's inputs again when its answers are there; return what it will exclude.
 
     Raises

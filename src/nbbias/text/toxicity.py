@@ -138,7 +138,7 @@ def score(texts: Iterable[str | None], *, scorer: str = AUTO, device: str = "cpu
     return pd.Series(on_distinct(series, predict), index=series.index, name="toxicity")
 
 
-def _words(device: str) -> Predict:
+def _load_word_model(device: str) -> Predict:
     return lambda texts: np.concatenate(
         tables.map_chunks(_predict_words, pd.Series(texts, dtype=object))
     )
@@ -151,7 +151,7 @@ def _predict_words(texts: pd.Series) -> np.ndarray:
 
 
 @cache
-def _detoxify(name: str, device: str) -> Predict:
+def _load_detoxify(name: str, device: str) -> Predict:
     import torch
     from detoxify.detoxify import MODEL_URLS, Detoxify
 
@@ -171,12 +171,12 @@ def _detoxify(name: str, device: str) -> Predict:
 
 _MODELS = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")
 _DETOXIFY = {
-    name: Instrument(f"Detoxify {{}} {name}", "detoxify", partial(_detoxify, name))
+    name: Instrument(f"Detoxify {{}} {name}", "detoxify", partial(_load_detoxify, name))
     for name in _MODELS
 }
 
 _TITLE = "alt-profanity-check {} (fallback, not Detoxify)"
-_FALLBACK = Instrument(_TITLE, "alt-profanity-check", _words)
+_FALLBACK = Instrument(_TITLE, "alt-profanity-check", _load_word_model)
 
 #: Every scorer by its name.
 INSTRUMENTS = registry({OFFLINE: _FALLBACK, **_DETOXIFY}, family="toxicity")

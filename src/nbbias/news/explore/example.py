@@ -55,7 +55,7 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
     listed = pairs.list_claims(corpus.units)
     if listed.empty:
         return None
-    claim = _significant(sentences.leading_parts(declared)) or pairs.leading(listed, focus)
+    claim = _significant(sentences.group_leading(declared)) or pairs.choose_claim(listed, focus)
     keys, usable = [*CELL, "article_id"], corpus.read.pairs[corpus.read.pairs["lost"].isna()]
     texts = usable.drop_duplicates(keys)
     table = pairs.differences(corpus.units, claim).merge(texts, on=keys)

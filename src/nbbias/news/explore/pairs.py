@@ -46,7 +46,7 @@ def list_claims(units: pd.DataFrame) -> pd.DataFrame:
     return rows[CLAIM].drop_duplicates(ignore_index=True)
 
 
-def leading(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, Any]:
+def choose_claim(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, Any]:
     """Return the claim of the first measure and bias, about the group in focus."""
     first = listed[(listed[CLAIM[:-1]] == listed.iloc[0][CLAIM[:-1]]).all(axis=1)]
     wanted = first[first["group"] == focus.get(first["bias"].iloc[0])]
@@ -81,7 +81,7 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         return
     keys = ["source", "article_id", "model"]
     usable = corpus.read.pairs[corpus.read.pairs["lost"].isna()]
-    order = differences(corpus.units, leading(listed, focus))
+    order = differences(corpus.units, choose_claim(listed, focus))
     order = order.sort_values("difference", key=abs, ascending=False, kind="stable")
     pairs = order[keys].drop_duplicates().head(_CHOICES).itertuples(index=False, name=None)
 

@@ -20,11 +20,11 @@ from nbbias.tables import escape
 
 
 def finding(declared: pd.DataFrame, *, truth: pd.DataFrame | None = None) -> Drawn:
-    """Draw what leads the page: a panel a measure and group (`news.sentences.leading`).
+    """Draw what leads the page: a panel a measure and group (`news.sentences.select_leading`).
 
     `truth` holds the differences that were simulated (`news.Results.simulated`).
     """
-    rows = pd.concat([declared.iloc[:0], *sentences.leading_parts(declared)], ignore_index=True)
+    rows = pd.concat([declared.iloc[:0], *sentences.group_leading(declared)], ignore_index=True)
     if truth is not None:
         truths = rows.merge(truth, how="left", on=["model", "measure", "bias", "group"])
         rows["truth"] = truths["simulated"].where(rows["statistic"].isin(sentences.LEADS.values()))
@@ -41,14 +41,14 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     measure
         ``"word"``, ``"document"`` or ``"sentiment"``.
     """
-    rows = sentences.leading_rows(estimates, measure)
+    rows = sentences.select_statistic(estimates, measure)
     found, more = significance.significant(rows)["model"], ""
     if few := measure == "document" and len(found) > 0:  # others are hardly different from 0
         rows, more = rows[rows["model"].isin(found)], " Drawn: models that differ significantly."
     claimed = estimates[estimates[CLAIM].notna()] if CLAIM in estimates else estimates
-    models = order_of_models(sentences.leading_parts(claimed), estimates)
+    models = order_of_models(sentences.group_leading(claimed), estimates)
     rows = rows.sort_values("model", key=lambda of: of.map(models.index), kind="stable")
-    further, grey = sentences.further_rows(estimates, measure)
+    further, grey = sentences.select_further(estimates, measure)
     title = sentences.figure_title(rows, further, grey)
     more += f" Small grey markers: {escape.without_markdown(grey)}." * (len(further) > 0)
     rows = pd.concat([rows.assign(side="ours"), further.assign(side="further")], ignore_index=True)

@@ -66,7 +66,7 @@ def lead(
     truth
         The differences that were simulated (`news.Results.simulated`).
     """
-    parts = leading_parts(declared)
+    parts = group_leading(declared)
     groups = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
     measured = estimates["measure"].unique()
     instruments = estimates["instrument"].dropna().str.removesuffix(", descriptors masked")
@@ -80,7 +80,7 @@ def lead(
     simulated = _missed(declared, truth)
     plain = phrases.summarize(parts, reference=_REFERENCE, simulated=simulated)
     significant = [part for part in parts if len(significance.significant(part))]
-    numbers = phrases.leading(significant or parts)
+    numbers = phrases.choose_key_numbers(significant or parts)
     if len(numbers):  # shares of one bias add up to 1, and are one effect
         numbers = numbers.drop_duplicates(["measure", "bias"]).head(2)
         numbers["levels"] = [_levels(row, scores) for row in numbers.to_dict("records")]
@@ -105,16 +105,16 @@ def _missed(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
     return phrases.missed(rows.merge(simulated[["model", "measure", "bias", "group", "truth"]]))
 
 
-def leading(declared: pd.DataFrame) -> pd.DataFrame:
+def select_leading(declared: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of which `lead` speaks: the declared ones, or those of the first measure."""
     if reading.claims.CLAIM in declared:
         return declared
-    return next(filter(len, (leading_rows(declared, of) for of in LEADS)), declared.iloc[:0])
+    return next(filter(len, (select_statistic(declared, of) for of in LEADS)), declared.iloc[:0])
 
 
-def leading_parts(declared: pd.DataFrame) -> list[pd.DataFrame]:
+def group_leading(declared: pd.DataFrame) -> list[pd.DataFrame]:
     """Return what `lead` speaks of by claim, measure and group, the most important first."""
-    return sorted(phrases.families(leading(declared)), key=_place)
+    return sorted(phrases.families(select_leading(declared)), key=_place)
 
 
 def _place(part: pd.DataFrame) -> tuple[int, float]:
@@ -134,13 +134,13 @@ def _family(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
     return rows[~significance.is_mirrored(rows)] if LEADS[measure] in claims.MIRRORED else rows
 
 
-def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
+def select_statistic(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
     """Return the rows of a measure's leading statistic by its first instrument."""
     rows = _family(estimates, measure)
     return rows[rows["instrument"].isin(rows["instrument"].head(1))]
 
 
-def further_rows(estimates: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
+def select_further(estimates: pd.DataFrame, measure: str) -> tuple[pd.DataFrame, str]:
     """Return what a measure's leading rows are drawn with, and what that is, if anything.
 
     Of words the differences at equal length; of tone those by the second scorer.
@@ -159,7 +159,8 @@ def figure_title(rows: pd.DataFrame, further: pd.DataFrame, by: str) -> str:
     Parameters
     ----------
     rows, further
-        Of `leading_rows` and `further_rows`. Without the latter all significant ones are named.
+        Of `select_statistic` and `select_further`. Without the latter all significant ones are
+        named.
     by
         What the latter are.
     """
@@ -177,7 +178,7 @@ def figure_title(rows: pd.DataFrame, further: pd.DataFrame, by: str) -> str:
 
 def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
-    rows = leading_rows(estimates, measure)
+    rows = select_statistic(estimates, measure)
     found = significance.significant(rows)
     if measure == "document" and len(found):
         models = found["model"].unique()
@@ -195,7 +196,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
 
     Without the claims, which Figure 1 shows. Toxicity goes with sentiment.
     """
-    rows = phrases.exploratory(leading_rows(estimates, measure))
+    rows = phrases.exploratory(select_statistic(estimates, measure))
     mde = _detectable(estimates, measure)
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     biases.sort(key=lambda of: significance.significant(of[1]).empty)
@@ -228,7 +229,7 @@ def topics(estimates: pd.DataFrame, table: pd.DataFrame, scores: pd.DataFrame) -
     scores
         SCORES of topics, of every fit.
     """
-    rows = significance.significant(leading_rows(estimates, "document"))
+    rows = significance.significant(select_statistic(estimates, "document"))
     if rows.empty:
         return []
     row = rows.loc[rows["estimate"].abs().idxmax()].to_dict()
