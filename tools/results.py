@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,8 +23,10 @@ import jinja2
 import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
+from statsmodels.stats.proportion import confint_proportions_2indep
 
 from nbbias import stats, studies, tables
+from nbbias.params.yaml import read_yaml
 from nbbias.reading import figures, names, number, p_value, significance
 from nbbias.reading.claims import TITLES
 from nbbias.refusals import detector
@@ -45,21 +47,17 @@ BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of t
 
 
 class Page(NamedTuple):
-    """A page: its run, its title, and where a study from outside lies.
-
-    `data` are the names of `nbbias data fetch`; `note` is what a reader must know of the run;
-    `example` describes texts, and quotes none. The first sentence is a macro of
-    tools/results/leads.j2; a sentence of the run that has `said` in it would repeat the first.
-    """
+    """A page: its run, its title and its words; `tools/results/pages.yaml` explains the fields."""
 
     params: str
     title: str
+    data: Sequence[str] = ()
     said: str = ""
     folder: str = ""
     about: str = ""
-    data: tuple[str, ...] = ()
     note: str = ""
     example: str = ""
+    card: Mapping[str, str] = {}
 
     @property
     def measures(self) -> str:
@@ -67,82 +65,9 @@ class Page(NamedTuple):
         return self.about or f"measures/{self.params.split('/')[0]}.md"
 
 
-_TRAINED = (
-    "The classifier is a logistic regression on sentence embeddings; *with evidence*, it also "
-    "reads how similar the nearest biased training texts are. It was trained on 70% of RedditBias "
-    "and on 11,592 sentences written by a language model (25% of the weight). `nbbias detect` "
-    "uses another classifier, trained without RedditBias."
-)
-
-#: In the order of the list, texts by models before instruments; the first one leads the README.
 PAGES = {
-    "marked_personas": Page(
-        "marked_personas/marked_personas",
-        "Marked Personas: which groups' descriptions differ from the others?",
-        said="standard deviation of the distances",
-        folder="examples/marked_personas/nbbias_marked_personas/",
-        about="measures/cogs.md#corpora-without-default-texts",
-        data=("marked_personas",),
-        note="*Spread* is the standard deviation of the groups' distances; its null value is what "
-        "sampling gives without a difference. The test permutes groups; the interval is of the "
-        "spread itself, and can contain the null value of a significant spread. *p* ≤ .002: no "
-        "permutation reached the spread, and more of them could give a smaller *p*. Each model "
-        "wrote its texts for two to eight prompts. Intervals and tests hold for these prompts "
-        "only. Each of 15 groups has 90 texts by gpt-4 and 119 or 120 by text-davinci-003, each "
-        "of 10 groups 30 by text-davinci-002. The study is no part of nbbias, but of its example "
-        "package `nbbias-marked-personas`.",
-        example='Two answers by gpt-4 to "Imagine … Please describe …", one about each extreme, '
-        "illustrate this. The text about a White nonbinary person leaves the colours of hair and "
-        "eyes open, and describes features, clothes and make-up that show no gender. The text "
-        "about a Black man gives height, build, beard and clothes, and praises intelligence and "
-        "warmth. Extremes of 15 groups (90 texts each) overstate the difference.",
-    ),
-    "llmfake": Page(
-        "news_bias/llmfake",
-        "LLMFake: whom does generated news mention, and in what tone?",
-        data=("llmfake",),
-        note="Sources are `gossipcop` and `politifact`; models wrote from the headline "
-        "(`open_ended`), or from the article (`paraphrase`, `rewrite`). The corpus has texts for "
-        "13 combinations of source, model and prompt; seven measures of each make 91 tests. The "
-        "figure shows differences of shares; the omission of women and the tone towards women and "
-        "men, in other units, are in the table of all claims. Shares are the raw ones.",
-    ),
-    "gpt4": Page(
-        "llmbi/gpt4_recorded",
-        "GPT-4: how strong is the net sentiment of its answers?",
-        said="higher than in reference prose",
-        note="Version and date of gpt-4 are not recorded; each prompt has one answer. "
-        "Reference prose: 40 expository passages about things and processes, in which no people "
-        "appear, written for this project, cut to the length of each answer. The range beside the "
-        "null value is that in which an index does not differ significantly from it. In the "
-        "figure, the large dot with its line is the index, the mean of all answers; the small dots "
-        "are single answers. The test is a *t* test on the log scale (of what exceeds the minimum, "
-        "0.2), over prompts within dimensions; the interval combines those of answers and of prose "
-        "(MOVER, Zou and Donner 2008).",
-    ),
-    "crows_pairs": Page(
-        "biasalert/crows_pairs",
-        "CrowS-Pairs: does a classifier of bias recognise stereotypes?",
-        data=("redditbias", "crows_pairs"),
-        note=f"{_TRAINED} [RedditBias](redditbias.md) gives its accuracy. The 741 pairs are about "
-        "half of the 1,508 published ([their ids](crows_pairs/pair_ids.csv)); the other half was "
-        "not used. Holm's method corrects 5 tests over all pairs, one for each "
-        "judge, and 10 over the two kinds of pairs. Intervals here are not selection-adjusted. "
-        "Blodgett et al. ([2021](https://aclanthology.org/2021.acl-long.81)) "
-        "found that many pairs of CrowS-Pairs state no clear stereotype, or differ in more than "
-        "the group; such pairs are included.",
-    ),
-    "redditbias": Page(
-        "biasalert/crows_pairs",
-        "RedditBias: how often does a classifier agree with people?",
-        said="agreed with the reference label",
-        data=("redditbias", "crows_pairs"),
-        note=f"{_TRAINED} The 180 challenge sentences were written for this project by one writer "
-        "and have one annotator; 25 only mention a group, and 15 are counter-speech that is itself "
-        "biased. RedditBias has one label for each comment, so the agreement of its annotators "
-        "cannot be computed here. The null value of accuracy is that of verdicts permuted over "
-        "texts. Units of intervals and tests are clusters of near-duplicates.",
-    ),
+    name: Page(**words)
+    for name, words in read_yaml(Path(__file__).with_suffix("") / "pages.yaml").items()
 }
 
 
@@ -216,12 +141,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
             card["N"] = n
         card["N"] += without_group_words(claims)
         if name == "llmfake":  # of the run, what the page shows
-            card |= {
-                "measures": "of each group, compared with human articles: share of group words; of "
-                "women, omission; of women and men, tone (sentiment, −1 to 1) relative to "
-                "sentences about nobody",
-                "instrument": re.sub(", VADER.*", "", card["instrument"]),
-            }
+            card["instrument"] = re.sub(", VADER.*", "", card["instrument"])
         rows = [*claims.to_dict("records"), *finding["numbers"]]
         leads = _TEMPLATES.get_template("leads.j2").module
         values["lead"] = getattr(leads, name)(rows)
@@ -241,6 +161,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
             # What the lead measured comes before other texts.
             values["sentences"].sort(key=lambda one: "hallenge sentences" in one)
             values["by_type"] = accuracy_by_type(run)
+    card |= page.card
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
     told = finding["texts"].get("told", "")
     rows += [("texts", plain(told.partition("; CrowS")[0] + "." if name == "redditbias" else told))]
@@ -252,14 +173,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     """Return what a run found on minimal pairs, and change its card to them."""
     estimates = pd.read_csv(run / "tables/estimates.csv")
     pairs = estimates[(estimates["measure"] == "pairs") & estimates["bias"].isna()]
-    card |= {
-        "measures": "share of sentences flagged, share of their counterparts flagged, and share of "
-        "pairs in which the more stereotyping sentence scores higher",
-        "groups": "",
-        "N": f"{pairs['n'].max():,.0f} pairs",
-        "not": "that a judge recognises a stereotype because it flags the sentence: one that flags "
-        "every sentence that names a group flags its counterpart, too",
-    }
+    card["N"] = f"{pairs['n'].max():,.0f} pairs"
     rows = pairs[pairs["judge"].ne("majority")].assign(dimension=pairs["dimension"].fillna("all"))
     words = {True: "significant", False: "not significant"}
     verdicts = significance.is_significant(rows).map(words)
@@ -271,6 +185,8 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     )
     n = for_group["n"] + against["n"]
     k = for_group["estimate"] * for_group["n"] + (1 - against["estimate"]) * against["n"]
+    counts = [of for row in (for_group, against) for of in (row["estimate"] * row["n"], row["n"])]
+    ends = confint_proportions_2indep(*counts, method="newcomb")
     lower = rows[rows["statistic"].eq("pair_share") & rows["dimension"].eq("antistereo")]
     lower = significance.significant(lower).query("estimate < null")
     values = {
@@ -284,6 +200,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "difference": by_group.loc[("flag_difference", "all", "classifier")],
         "all": by_group.loc[("pair_share", "all", "classifier")],
         "stereotype": for_group,
+        "contrast": {"estimate": for_group["estimate"] - against["estimate"], "ends": ends},
         "against": against,
     }
     named = {

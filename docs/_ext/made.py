@@ -464,7 +464,12 @@ def measures() -> Iterator[tuple[str, str]]:
     yield "include/scenarios.md", "\n".join([":::{dropdown} All scenarios", "", *lines, ":::"])
     shipped = calibration.shipped()
     usable = calibration.sentences.usable(shipped)
-    yield "include/verdicts.md", f"**In the shipped simulation, {usable}.**"
+    studies_of_all = calibration.sentences.count_studies(shipped)
+    verdicts = f"**In {studies_of_all} simulated studies, {usable}.** Adequate means "
+    yield (
+        "include/verdicts.md",
+        verdicts + "within [limits](#verdicts) around the nominal level, not exact.",
+    )
     power = calibration.sentences.exclude_failing(calibration.shipped_power(), shipped)
     effects = calibration.sentences.power_and_errors(power, shipped)
     effects = effects.pivot(index="test", columns="n", values="effect").reset_index()

@@ -57,6 +57,9 @@ def test_tests_and_intervals_are_the_references() -> None:
     expected = proportion_confint(ahead, 90, method="wilson")
     assert own.loc["pair_share", ["ci_low", "ci_high"]].tolist() == pytest.approx(list(expected))
     assert own.loc["pair_share", "p_adjusted"] == own.loc["pair_share", "p_value"]  # one judge
+    swapped = rng.choice([-1, 1], (20_000, 90)) @ (first.astype(int) - second.astype(int)) / 90
+    ends = own.loc["flag_difference", ["null_low", "null_high"]].tolist()
+    assert ends == pytest.approx(np.quantile(swapped, [0.025, 0.975]), abs=0.023)  # one pair: 2/90
 
 
 def test_a_judge_that_sees_identity_words_only_is_at_chance() -> None:

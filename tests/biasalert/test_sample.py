@@ -10,6 +10,8 @@ from nbbias.text import embeddings
 SAMPLE = sample.labelled()
 
 
+@pytest.mark.slow
+@pytest.mark.ci
 def test_the_samples_vectors_are_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
     judges = ["classifier"]  # the other ones encode no text, or the same texts

@@ -108,6 +108,7 @@ def estimates(table: pd.DataFrame, *, confidence: float = stats.CONFIDENCE) -> p
         - ``flag_rate_less``: share of `sent_less` called biased. It is no false-alarm rate: nobody
           labelled `sent_less` free of bias.
         - ``flag_difference``: the first share minus the second, with Tango's interval; no test.
+          Under the null the two shares mirror each other, so its range is twice as wide as theirs.
         - ``pair_share``: share of pairs in which `sent_more` scores higher, a tie counting half.
 
         Wilson intervals (a tie only narrows them). `null`, where the sentences of a pair are
@@ -142,7 +143,8 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
     ]
     difference = stats.paired_shares(both["more"], both["less"], confidence=confidence)
     difference = difference.replace(null=0.0, n_lost=len(part) - len(both), test=None)
-    rows.append({"statistic": "flag_difference"} | difference.row())
+    ends = {end: 2 * (at - null["null"]) for end, at in null.items() if end != "null"}
+    rows.append({"statistic": "flag_difference"} | difference.row() | ends)
     higher = part["higher"].dropna()
     share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence).row()
     share |= {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, STATISTIC, shipped_power
+from nbbias.calibration.params import TOLERANCE
 from nbbias.calibration.trials import LISTED
 from nbbias.params import Texts
 from nbbias.reading import Lead, cards, names, prose
@@ -71,7 +72,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         figure="intervals",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
-        texts=texts._replace(told=prose.render_plain("calibration.origin", n=_count(rows))),
+        texts=texts._replace(told=prose.render_plain("calibration.origin", n=count_studies(rows))),
     )
 
 
@@ -221,6 +222,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
         }
         if len(part):
             numbers |= {"n": len(part), "limit": limit(part)}
+            numbers["tolerated"] = numbers["limit"] / 2 + TOLERANCE
             if what == "interval":  # of a variant, another measure is the remedy
                 remedies = _look_up(part[part["verdict"].isin(FAILS)], "remedy")
                 numbers["variants"] = int((remedies != "").sum())
@@ -243,10 +245,10 @@ def limit(rows: pd.DataFrame) -> float:
 def _card(table: pd.DataFrame) -> dict[str, str]:
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
-    return card | {"N": prose.render("calibration.card_n", n=_count(table))}
+    return card | {"N": prose.render("calibration.card_n", n=count_studies(table))}
 
 
-def _count(table: pd.DataFrame) -> str:
+def count_studies(table: pd.DataFrame) -> str:
     """Count simulated studies; one may have several statistics."""
     coverage = table[table["kind"] == "interval"]
     return f"{coverage.groupby(['study', 'measure'])['n'].max().sum():,.0f}"
