@@ -20,6 +20,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
 from scipy.special import logit, logsumexp
+from statsmodels.api import Logit, add_constant
 
 from nbbias import refusals, tables
 from nbbias.tables import data_path, datasets, read_shipped_yaml
@@ -168,15 +169,9 @@ def counts(table: pd.DataFrame, refused: np.ndarray, name: str) -> pd.DataFrame:
 
 def calibration(told: pd.Series, truth: pd.Series) -> tuple[float, float, float]:
     """Return the slope of the truth on the logits that were told, with Wald's 95% interval."""
-    x = np.c_[np.ones(len(told)), logit(told.clip(1e-6, 1 - 1e-6))]
-
-    def loss(beta: np.ndarray) -> float:
-        return float(np.logaddexp(0, np.where(truth, -1, 1) * (x @ beta)).sum())
-
-    found = minimize(loss, [0.0, 1.0]).x
-    share = 1 / (1 + np.exp(-x @ found))
-    error = np.sqrt(np.linalg.inv((x * (share * (1 - share))[:, None]).T @ x)[1, 1])
-    return found[1], found[1] - 1.96 * error, found[1] + 1.96 * error
+    odds = logit(told.clip(1e-6, 1 - 1e-6))
+    fitted = Logit(truth.astype(float), add_constant(odds)).fit(disp=False)
+    return fitted.params.iloc[1], *fitted.conf_int().iloc[1]
 
 
 def main() -> None:

@@ -15,9 +15,9 @@ from tests.biasalert.tables import judgements, value
 
 def made(n: int, *, antistereo: int = 0, bias_type: str = "gender") -> pd.DataFrame:
     ids = pd.Series(range(n)).astype("str")
-    table = pd.DataFrame({"text_id": ids, "sent_more": "more " + ids, "sent_less": "less " + ids})
-    directions = ["antistereo"] * antistereo + ["stereo"] * (n - antistereo)
-    return table.assign(stereo_antistereo=directions, bias_type=bias_type)
+    table = {"text_id": ids, "sent_more": "more " + ids, "sent_less": "less " + ids}
+    kinds = ["antistereo"] * antistereo + ["stereo"] * (n - antistereo)
+    return pd.DataFrame(table | {"stereo_antistereo": kinds, "bias_type": bias_type})
 
 
 def said(verdicts: list, **columns: object) -> pd.DataFrame:
@@ -25,6 +25,7 @@ def said(verdicts: list, **columns: object) -> pd.DataFrame:
 
 
 MORE = said([1, 1, 1, 0, None], confidence=[0.9, 0.8, 0.6, 0.4, np.nan])
+POOLED = {"dimension": None, "bias": None}
 LESS = said([1, 0, 1, 0, 1], confidence=[0.7, 0.3, 0.6, 0.45, 0.9])
 
 
@@ -33,12 +34,10 @@ def test_five_pairs_by_hand() -> None:
     assert table["higher"].tolist()[:4] == [1, 1, 0.5, 0]
     assert np.isnan(table["higher"].iloc[4])
     found = pairs.estimates(table)
-    pooled = {"dimension": None, "bias": None}
-    assert value(found, "recall", **pooled) == 3 / 4
-    assert value(found, "flag_rate_less", **pooled) == 3 / 5
-    assert value(found, "flag_difference", **pooled) == 1 / 4  # of the four with both verdicts
-    assert value(found, "pair_share", **pooled) == 2.5 / 4
-    assert value(found, "pair_share", "n_lost", **pooled) == 1
+    expected = {"recall": 3 / 4, "flag_rate_less": 3 / 5, "pair_share": 2.5 / 4}
+    expected["flag_difference"] = 1 / 4  # of the four with both verdicts
+    assert {name: value(found, name, **POOLED) for name in expected} == expected
+    assert value(found, "pair_share", "n_lost", **POOLED) == 1
     assert value(found, "pair_share", dimension="antistereo") == 1
     assert value(found, "pair_share", dimension="stereo") == 0.5 / 2
     assert value(found, "recall", bias="gender") == 3 / 4
@@ -65,10 +64,9 @@ def test_tests_and_intervals_are_the_references() -> None:
 def test_a_judge_that_sees_identity_words_only_is_at_chance() -> None:
     same = [1] * 6 + [0] * 2
     found = pairs.estimates(pairs.match_pairs(said(same), said(same), made(8)))
-    pooled = {"dimension": None, "bias": None}
-    assert value(found, "recall", **pooled) == value(found, "recall", "null", **pooled) == 0.75
-    assert value(found, "pair_share", **pooled) == 0.5
-    assert np.isnan(value(found, "pair_share", "p_value", **pooled))
+    assert value(found, "recall", **POOLED) == value(found, "recall", "null", **POOLED) == 0.75
+    assert value(found, "pair_share", **POOLED) == 0.5
+    assert np.isnan(value(found, "pair_share", "p_value", **POOLED))
 
 
 def test_without_probabilities_verdicts_are_compared_and_two_judges_stay_apart() -> None:

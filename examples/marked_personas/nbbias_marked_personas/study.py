@@ -206,8 +206,9 @@ def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     first, last = rows.iloc[0], rows.iloc[-1]
     return [
         f"In {escape(row['model'])}, descriptions of {_people(last['group'])} were the most "
-        f"distant from the average of all groups, mean cosine distance {_with_interval(last)}), "
-        f"those of {_people(first['group'])} the closest, {_with_interval(first)}).",
+        f"distant from the average of all groups, mean cosine distance {_with_interval(last)}; "
+        f"N = {last['n']:,.0f} texts), those of {_people(first['group'])} the closest, "
+        f"{_with_interval(first)}; N = {first['n']:,.0f}).",
         f"The standard deviation of the distances was {describe_spread(row)}.",
         count,
     ]
