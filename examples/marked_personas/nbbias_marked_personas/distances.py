@@ -88,8 +88,9 @@ def estimate(
         group's texts with the reference's, templates weighing alike; ``spread``: the population
         standard deviation of the distances, with the nearest `group`. `null` is that of groups
         permuted within each template; intervals resample texts within template and group. `n`
-        counts texts; templates that lack a group are excluded. `p_adjusted` is Holm's: of
-        ``spread`` over all, of ``distance`` over the groups of a model and grouping.
+        counts texts, of ``distance`` those of the group; templates that lack a group are excluded.
+        `p_adjusted` is Holm's: of ``spread`` over all, of ``distance`` over the groups of a model
+        and grouping.
 
     Raises
     ------
@@ -148,8 +149,13 @@ def _rows(
         rows = [{"statistic": "distance", "group": name, **missing} for name in names]
         return [{"statistic": "spread", **missing}, *rows]
     to = slice(None) if reference == CENTROID else [names.index(reference)]
-    result = _test(strata, names, to, family, inference)
-    return [{"test": PERMUTATION, **counts, **row} for row in result]
+    spread, *distances = _test(strata, names, to, family, inference)
+    rows = [{"test": PERMUTATION, **counts, **spread}]
+    for i, row in enumerate(distances):
+        used = sum(int((stratum.labels == i).sum()) for stratum in strata)
+        lost = int(texts["group"].eq(row["group"]).sum()) - used
+        rows.append({"test": PERMUTATION, "n": used, "n_lost": lost, **row})
+    return rows
 
 
 def _test(
