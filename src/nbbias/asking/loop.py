@@ -125,12 +125,12 @@ class Session:
         for attempt in range(1, attempts + 1):
             try:
                 answer = await call.ask_once(model, json.loads(row["messages"]))
-                self._file_answer(row, answer, attempt)
+                self._record_answer(row, answer, attempt)
                 break
             except Failure as failure:
                 final = failure.meaning != "temporary" or attempt == attempts
                 if final or await self._stops_within(self._choose_wait(failure, attempt, row)):
-                    self._file_failure(row, failure, attempt)
+                    self._record_failure(row, failure, attempt)
                     break
             self.tally.retries += 1
             self.listen(self.tally)
@@ -151,7 +151,7 @@ class Session:
             await asyncio.wait_for(self.stop.wait(), seconds)
         return self.stop.is_set()
 
-    def _file_answer(self, row: Row, answer: Answer, attempts: int) -> None:
+    def _record_answer(self, row: Row, answer: Answer, attempts: int) -> None:
         self.streak.clear()
         tally, n_in, n_out = self.tally, answer.input_tokens or 0, answer.output_tokens or 0
         tally.answered += 1
@@ -162,7 +162,7 @@ class Session:
         outcome = {"status": "answered", **answer._asdict()}
         tally.lost += not self._record(row, outcome, attempts)
 
-    def _file_failure(self, row: Row, failure: Failure, attempts: int) -> None:
+    def _record_failure(self, row: Row, failure: Failure, attempts: int) -> None:
         message, rejected = str(failure), failure.meaning == "rejected"
         self.tally.errors[message] += 1
         self.tally.rejected += rejected

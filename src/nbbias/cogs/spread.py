@@ -30,9 +30,6 @@ UNITS = "task-theme pairs"
 #: Parts that are distances: a spread is named by the smallest, of shares by the largest.
 _DISTANCES = ("distance", "diversity")
 
-#: What a test gives.
-_TEST_RESULTS = ("statistic_value", "df", "p_value", "effect_size")
-
 ALIKE = "identities differ alike in every task-theme pair: no interval"
 #: Suffix of a test's name where answers are missing for some identities.
 WORST = ", worst case of missing answers"
@@ -104,7 +101,7 @@ def spread_rows(
     for name, column in whole.items():
         row = stats.crossed_mean(column, bounds=bounds, **options).row()
         test = stats.crossed_mean(deviations[name], **options).row()
-        row |= {key: test[key] for key in ("test", *_TEST_RESULTS)}
+        row |= {key: test[key] for key in ("test", *stats.TEST_RESULTS)}
         row |= {"statistic": part, "group": str(name), "values": column, "n_lost": top["n_lost"]}
         rows.append(row | {"null": null, "reason": row["reason"] or test["reason"]})
     return rows
@@ -149,7 +146,7 @@ def _worst_spread(values: pd.DataFrame, row: Row, **options: Any) -> Row:
     filled = (means + (reached - sums) / lost.sum(axis=0).clip(1) for reached in ends)
     least, most = (stats.crossed_spread(there.where(~lost, by), **options) for by in filled)
     tested = max(row, least, key=lambda test: test["p_value"])
-    worst = {key: tested[key] for key in _TEST_RESULTS} | {"test": f"{row['test']}{WORST}"}
+    worst = {key: tested[key] for key in stats.TEST_RESULTS} | {"test": f"{row['test']}{WORST}"}
     interval = {"ci_low": min(row["ci_low"], least["ci_low"])}
     return worst | interval | {"ci_high": max(row["ci_high"], most["ci_high"])}
 
@@ -198,12 +195,12 @@ def as_published(values: pd.DataFrame) -> Row:
     """
     long = values.melt(var_name="identity", value_name="value").dropna()
     row = stats.anova(long, value="value", by="identity").row()
-    row = {name: row[name] for name in ("test", *_TEST_RESULTS, "reason")}
+    row = {name: row[name] for name in ("test", *stats.TEST_RESULTS, "reason")}
     if values.shape[1] == 2:
         row["test"] = "independent t-test, as F = t²"
     row["reason"] = too_few(values) or row["reason"]
     if row["reason"]:
-        row |= dict.fromkeys(_TEST_RESULTS, np.nan)
+        row |= dict.fromkeys(stats.TEST_RESULTS, np.nan)
     n = len(values.dropna())
     row |= {"statistic": "anova", "estimate": row["effect_size"], "n": n, "n_lost": len(values) - n}
     return row | {"null": np.nan if row["reason"] else 0.0}

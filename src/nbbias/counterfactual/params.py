@@ -8,7 +8,7 @@ from nbbias import params
 from nbbias.params import Claims, Draws, EmbeddingModel, InputFile, Parameters, ToxicityScorer
 from nbbias.tables import SAMPLE
 from nbbias.text import embeddings, toxicity
-from nbbias.text.sentiment import Scorer
+from nbbias.text.sentiment import ScorerName
 
 
 class Counterfactual(Parameters):
@@ -36,7 +36,7 @@ class Counterfactual(Parameters):
         "group, asked (the version), sample, text; `nbbias check --swap` writes them",
     )
     embedding_model: EmbeddingModel = "auto"
-    sentiment_scorer: Scorer = Field("vader", description="scorer of sentiment")
+    sentiment_scorer: ScorerName = Field("vader", description="scorer of sentiment")
     toxicity_scorer: ToxicityScorer = "auto"
     draws: Draws = Field(2000, description="permutations; more for many tests")
 

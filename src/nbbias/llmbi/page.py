@@ -67,7 +67,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     mde = significance.minimum_detectable_effect(declared)
     said = (_differences(part, mde, is_named=others.empty) for part in measured)
     first, *others_ = dict.fromkeys(said)
-    rows = _by_second(results).query("changed").to_dict("records") if results else []
+    rows = _by_second(results).query("differs").to_dict("records") if results else []
     each = [(row, Markup(phrases.signed(row))) for row in rows]
     what = prose.render("llmbi.what", classified=_is_classified(declared))
     # What was not significant comes last, with the scorer that disagrees.
@@ -122,12 +122,12 @@ def _levels(row: phrases.Row) -> dict[str, str]:
 
 
 def _by_second(results: Results) -> pd.DataFrame:
-    """Return the second scorer's indices: 1 above prose, -1 below, 0 neither, and if `changed`."""
+    """Return the second scorer's indices: 1 above prose, -1 below, 0 neither; if that `differs`."""
     rows = pd.concat([results.estimates, results.second_scorer], ignore_index=True)
     rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
-    rows["side"] = np.sign(rows["estimate"] - rows["null"]) * significance.is_significant(rows)
-    by_model = rows.groupby("model")["side"]
-    rows = rows.assign(changed=by_model.transform("nunique") > 1)
+    rows["direction"] = np.sign(rows["estimate"] - rows["null"]) * significance.is_significant(rows)
+    by_model = rows.groupby("model")["direction"]
+    rows = rows.assign(differs=by_model.transform("nunique") > 1)
     rows = rows[by_model.transform("size") > 1]
     second = rows["instrument"] != results.estimates["instrument"].iloc[0]
     return rows[second].replace({"instrument": _VERSION}, "", regex=True)

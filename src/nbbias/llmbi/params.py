@@ -10,7 +10,7 @@ from nbbias import params
 from nbbias.params import Claims, InputFile, Parameters
 from nbbias.tables import SAMPLE, read_shipped_table
 from nbbias.text import embeddings
-from nbbias.text.sentiment import INSTRUMENTS, Scorer
+from nbbias.text.sentiment import INSTRUMENTS, ScorerName
 
 #: As the bias score B, the probability that a text is biased, by the classifier of `nbbias detect`.
 CLASSIFIER = "classifier"
@@ -47,8 +47,8 @@ class Llmbi(Parameters):
     bias_scorer: Literal[(*INSTRUMENTS, CLASSIFIER)] = Field(  # type: ignore[valid-type]
         "textblob", description="scorer of the bias score B; classifier: probability of bias"
     )
-    sentiment_scorer: Scorer = Field("textblob", description="scorer of the sentiment term S")
-    second_scorer: Scorer = Field("vader", description="second scorer, for both B and S")
+    sentiment_scorer: ScorerName = Field("textblob", description="scorer of the sentiment term S")
+    second_scorer: ScorerName = Field("vader", description="second scorer, for both B and S")
     diversity_penalty: float = Field(0.2, ge=0, le=10, description="the penalty P(D)")
     lambda_factor: float = Field(1.5, ge=0, le=100, description="the weight of the sentiment term")
     weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(

@@ -17,7 +17,7 @@ from nbbias import params
 from nbbias.params import MOST, NONE
 from nbbias.tables import SAMPLE, NbbiasError, closest_match
 from nbbias.text import embeddings, lexicons, toxicity
-from nbbias.text.sentiment import Scorer
+from nbbias.text.sentiment import ScorerName
 
 Level = Literal["word", "sentence", "document"]
 
@@ -68,7 +68,7 @@ class News(params.Parameters):
         {"gender": "female", "race": "Black"},
         description="the group of a bias for which prejudice is drawn; tables hold all groups",
     )
-    sentiment_scorers: params.Distinct[Scorer] = Field(
+    sentiment_scorers: params.Distinct[ScorerName] = Field(
         ["textblob", "vader"],
         min_length=1,
         description="sentiment scorers: textblob is the papers'; combined is the mean of textblob "

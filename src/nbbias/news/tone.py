@@ -347,8 +347,8 @@ def _cell(
 #: What is correlated, and its key in the column `dimension`.
 CORRELATED = ("articles", "models")
 
-#: Scorers that hold others: they agree with these by construction.
-_DERIVED = "sentiment_combined"
+#: Column of the mean of other scorers, which agrees with these by construction.
+_COMBINED = "sentiment_combined"
 
 #: Models that a correlation of means needs.
 _FEWEST_MODELS = 4
@@ -397,7 +397,7 @@ def agreement(scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float
     """
     scorers = measured[measured["measure"] == "sentiment"]
     scorers = scorers[~scorers["column"].str.endswith(MASKED)]
-    used = scorers["column"].ne(_DERIVED) | (len(scorers) == 1)
+    used = scorers["column"].ne(_COMBINED) | (len(scorers) == 1)
     wide = _alone_by_measure(scores[scores["instrument"].isin(scorers.loc[used, "instrument"])])
     by_cell = wide.groupby(level=CELL)
     means = by_cell.mean().where(by_cell.count() >= FEWEST)

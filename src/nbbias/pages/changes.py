@@ -22,6 +22,7 @@ Key = tuple[str, ...]
 #: A change this small is rounding.
 ROUNDING = 1e-9
 
+#: Of a change between two runs, after its key.
 _COLUMNS = (
     *("first", "second", "estimate", "ci_low", "ci_high", "n", "test", "statistic_value", "df"),
     *("p_value", "p_adjusted", "reason", "confidence", "declared", "changed"),

@@ -45,6 +45,7 @@ class Lead(NamedTuple):
     numbers
         Up to three rows of ESTIMATES, with a column `name`: what people call them; of a difference
         a column `levels` may have the two values that it is of (`levels`), shown in its place.
+        `counted` may say what N counts, and `lost_as` what the excluded units are called.
     card
         What is measured (`measures`), whose (`groups`), `N`, `instrument`, and what not to
         conclude (`not`).

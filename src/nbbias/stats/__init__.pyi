@@ -10,7 +10,7 @@ from .drift import (
     drift_start as drift_start,
     runs_needed as runs_needed,
 )
-from .estimate import Estimate as Estimate
+from .estimate import TEST_RESULTS as TEST_RESULTS, Estimate as Estimate
 from .families import (
     adjust as adjust,
     equivalence_test as equivalence_test,

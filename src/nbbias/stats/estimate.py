@@ -11,7 +11,8 @@ from scipy.special import stdtr, stdtrit
 #: The least and the largest value that a statistic can have, where it has bounds.
 Bounds: TypeAlias = tuple[float, float] | None
 
-_TEST = ("statistic_value", "df", "p_value", "effect_size")
+#: What a test gives, apart from its name.
+TEST_RESULTS = ("statistic_value", "df", "p_value", "effect_size")
 
 
 @dataclass(frozen=True)
@@ -108,12 +109,12 @@ class Estimate:
         >>> Estimate(0.1, 0.0, 0.2, p_value=0.04).without_test("too few").p_value
         nan
         """
-        fields: dict[str, Any] = dict.fromkeys(("ci_low", "ci_high", *_TEST), nan)
+        fields: dict[str, Any] = dict.fromkeys(("ci_low", "ci_high", *TEST_RESULTS), nan)
         return replace(self, **fields, reason=reason)
 
     def row(self) -> dict[str, Any]:
         """Return the fields as columns of a row: counts and a test only where there are any."""
         fields = asdict(self)
         dropped = {name for name in ("n", "n_lost", "null", "test") if fields[name] is None}
-        dropped |= {*_TEST} if self.test is None else set()
+        dropped |= {*TEST_RESULTS} if self.test is None else set()
         return {name: value for name, value in fields.items() if name not in dropped}

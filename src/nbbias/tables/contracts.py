@@ -74,7 +74,8 @@ class Contract(NamedTuple):
 
 NOT_BLANK = Check(lambda s: s.str.strip() != "", "is blank")
 _SHARE = Check(lambda s: s.between(0, 1), "lies outside 0 to 1")
-_PLAIN = {
+#: What columns hold, for `fields`; `optional` cells may be empty, but the column must be there.
+_KINDS = {
     "name": Values("text", (NOT_BLANK,)),
     "text": Values("text"),
     "optional": Values("text", nullable=True),
@@ -85,8 +86,8 @@ _PLAIN = {
 
 
 def fields(**columns: str) -> dict[str, Values]:
-    """Return columns by what they hold: names (never blank), texts, optional ones, numbers …"""
-    return {name: _PLAIN[kind] for kind, names in columns.items() for name in names.split()}
+    """Return the columns of a contract by kind, one of `_KINDS`."""
+    return {name: _KINDS[kind] for kind, names in columns.items() for name in names.split()}
 
 
 #: One recorded answer of a model to one prompt of the LLMBI suite.
@@ -143,6 +144,7 @@ _LEVEL_STATED = Check(
     lambda d: d["confidence"].notna() | (d["ci_low"].isna() & d["null_low"].isna()),
     "an interval or a range of chance does not say its level (confidence)",
 )
+#: The columns of a test, and the level of intervals, that ESTIMATES and CHANCE both have.
 _TEST_FIELDS = fields(optional="test", share="p_value p_adjusted confidence p_least")
 
 #: One row per claim: the estimate, its interval, N, exclusions, null value, test and instrument.

@@ -63,7 +63,7 @@ class Instrument(NamedTuple):
     """A scorer.
 
     `title` names it in tables and figures, with ``{}`` for the version of `package`, an installed
-    distribution; `load` loads it. A mean of other scorers is also named in `_DERIVED` of
+    distribution; `load` loads it. A mean of other scorers is also named in `_COMBINED` of
     `news/tone.py`, which compares those that read texts by themselves.
     """
 

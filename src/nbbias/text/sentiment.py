@@ -78,10 +78,10 @@ INSTRUMENTS = registry(
 )
 
 if TYPE_CHECKING:
-    Scorer = str
+    ScorerName = str
 else:
     #: What a parameter may be.
-    Scorer = Literal[tuple(INSTRUMENTS)]
+    ScorerName = Literal[tuple(INSTRUMENTS)]
 
 
 def instrument(scorer: str) -> str:
