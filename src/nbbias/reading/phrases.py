@@ -520,7 +520,7 @@ def technical(parts: Parts, *, unit: str = "articles") -> str:
     counts = {"n": n, "rows": rows, "unit": unit, "exploratory": CLAIM not in whole}
     sentences = []
     if len(tested):
-        sentences.append(render("claims.paper", level=1 - whole["confidence"].max(), **counts))
+        sentences.append(render("claims.paper", alpha=1 - whole["confidence"].max(), **counts))
     if len(rest := tested.drop(index=significant.index)):
         named = [names.measure(row) for row in rest.to_dict("records")]
         by_name = rest.groupby([rest.get(CLAIM, rest["study"]), named], sort=False)
