@@ -76,7 +76,7 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
     assert f"at N = 400, 8 of the {len(drawn.figure.axes) - 2} tests shown" in drawn.title
     assert f"({many} of {len(sound) // 3} in all, Appendix A2)" in drawn.title
     assert len(sound) // 3 - many == 2
-    assert "At N = 400, 13 of 15 tests" in sentences.power(sound)
+    assert "13 reach 80% power for their largest simulated effect at N" in sentences.power(sound)
     named = sound.assign(test=sentences.name_statistics(sound))
     shown["test"] = shown["test"].str.removesuffix(" †")
     for row in named.merge(shown, on=["test", "n"], suffixes=("", "_shown")).itertuples():

@@ -186,7 +186,7 @@ def test_the_key_figure_gives_every_panel_the_same_rows() -> None:
 
 
 def test_names_in_what_notebooks_say_are_text() -> None:
-    rows = [{"model": "<b>x</b>", "side": 1, "changed": False}]
+    rows = [{"model": "<b>x</b>", "direction": 1, "differs": False}]
     said = prose.render("llmbi.by_scorer", rows=rows, scorers=["a", "<b>"])
     assert shown(said).count("<b>") == 2
 

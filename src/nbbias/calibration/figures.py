@@ -12,7 +12,7 @@ from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
 
 _SHARES = ("nominal", "bound", "worst", "decides", "share", "low", "high")
-_FURTHEST = 20  # points from the nominal level to the end of the axis
+_FURTHEST = 15  # points from the nominal level to the end of the axis
 _FONT = 8.2  # points; with it, all intervals have room on a first screen
 
 

@@ -66,13 +66,15 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     """
     intervals, tests, families_ = summarize(rows)
     detected = f"{power(exclude_failing(shipped_power(), rows))}."
+    tolerated = limit(rows) / 2 + TOLERANCE
+    values = {"n": count_studies(rows), "tolerated": tolerated, "limit": limit(rows)}
     return Lead(
         plain=(intervals, tests, families_, detected),
         technical=" ".join([intervals, tests, families_, detected]),
         figure="intervals",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
-        texts=texts._replace(told=prose.render_plain("calibration.origin", n=count_studies(rows))),
+        texts=texts._replace(told=prose.render_plain("calibration.origin", **values)),
     )
 
 
@@ -211,7 +213,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     --------
     >>> from nbbias import calibration
     >>> summarize(calibration.shipped())[1]
-    'Of 20 tests, 9 are adequate (at most 10% false positives in every scenario), 3 fail and 8 ar...
+    'Of 20 tests, 9 are adequate, 3 fail and 8 are undecided: too few studies were simulated.'
     """
     sentences = []
     for what in ("interval", "test"):
@@ -221,8 +223,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
             name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()
         }
         if len(part):
-            numbers |= {"n": len(part), "limit": limit(part)}
-            numbers["tolerated"] = numbers["limit"] / 2 + TOLERANCE
+            numbers |= {"n": len(part), "level": part["nominal"].iloc[0]}
             if what == "interval":  # of a variant, another measure is the remedy
                 remedies = _look_up(part[part["verdict"].isin(FAILS)], "remedy")
                 numbers["variants"] = int((remedies != "").sum())
@@ -279,8 +280,9 @@ def power(table: pd.DataFrame) -> str:
     """Say how many tests detect the largest simulated effect, by N, of `exclude_failing`."""
     by_n = (table["power_largest"] >= POWER).groupby(table["n"])
     values: dict[str, object] = {"of": int(by_n.size().max()), "found": [*by_n.sum().items()]}
-    most = table.groupby(STATISTIC)["power_largest"].max().reset_index()
-    values["never"] = [*_look_up(most[most["power_largest"] < POWER], "name")]
+    most = table.groupby(STATISTIC)[["power_largest", "largest"]].max().reset_index()
+    most = most[most["power_largest"] < POWER]
+    values["never"] = [*zip(_look_up(most, "name"), most["largest"], strict=True)]
     return prose.render("calibration.power", **values)
 
 

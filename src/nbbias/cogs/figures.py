@@ -152,9 +152,8 @@ def orders(estimates: pd.DataFrame) -> Drawn:
     rows = pooled(over_all(estimates))
     rows = rows[rows["statistic"].isin(["abs", "abs_raw"])]
     balanced, ends = rows["statistic"] == "abs", ["null_low", "null_high"]
-    drawn = rows.assign(
-        **rows[ends].where(balanced, axis=0), ci_low=np.nan, ci_high=np.nan, cell=rows["bias"]
-    )
+    blank = dict.fromkeys(["ci_low", "ci_high", *significance.SELECTED], np.nan)
+    drawn = rows.assign(**rows[ends].where(balanced, axis=0), **blank, cell=rows["bias"])
     drawn["significant"] = significance.is_significant(drawn) | ~balanced
     drawn = drawn.assign(side=np.where(balanced, "ours", "further"))
     drawn = drawn.sort_values("side", ascending=False, kind="stable")
@@ -232,8 +231,9 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
         ax.set_xticks(np.arange(len(people)) + 0.5, people, rotation=90)
         ax.tick_params(labelbottom=at >= upper, length=0)
     if len(rows):
-        key = figure.colorbar(figure.axes[0].collections[0], ax=figure.axes, aspect=40, pad=0.01)
-        key.ax.set(ylim=(-most, most), ylabel="minus mean")
+        shades, statistic = figure.axes[0].collections[0], rows["statistic"].iloc[0]
+        key = figure.colorbar(shades, ax=figure.axes, aspect=20, fraction=0.03, pad=0.02)
+        key.ax.set(ylim=(-most, most), ylabel=f"{statistic} minus mean of the axis")
     figure.set_figheight(figure.get_figheight() + 1)
     tested = scores[scores["statistic"].isin(PARTS) & scores["p_adjusted"].notna()]
     found = significance.significant(tested)

@@ -148,8 +148,9 @@ STUDY = params.Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.Texts(
         "simulated",
-        "Writers, judges and people are simulated. Their names say what was built in (both-judge: "
-        "an identity and a position; which: Appendix A9).",
+        "Writers, judges and people are simulated. leaning-writer is nearer to White people, men "
+        "and straight people, identity-judge prefers them; both-judge prefers Black people, women, "
+        "queer people and, as position-judge does, the text shown first.",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},

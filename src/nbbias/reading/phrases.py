@@ -479,12 +479,14 @@ def _not_significant(
         values = {"names": named[:most], "confidence": rows[0]["confidence"]}
         return render("claims.equivalent", **values, others=len(named[most:]))
     mde = significance.minimum_detectable_effect(whole.reset_index(drop=True))
-    mde, named = mde.set_axis(whole.index), list[tuple[str, Markup]]()
+    mde, named = mde.set_axis(whole.index), list[tuple[str, Markup, int]]()
     kinds = pd.concat(parts[:most]).groupby(["measure", "statistic"], sort=False)
     for _, kind in kinds:  # a kind's range stands once, behind the last
         text = size_range(kind.iloc[0].to_dict(), mde[kind.index]) if sizes else ""
+        tested = kind[["p_adjusted", "ci_low"]].notna().all(axis=1)
+        above = int(mde[kind.index[tested]].isna().sum()) if text else 0
         *others, last = _measures(kind)
-        named += [*((name, Markup()) for name in others), (last, Markup(text))]
+        named += [*((name, Markup(), 0) for name in others), (last, Markup(text), above)]
     values = {"names": named, "others": len(parts[most:]), "further": further}
     return render("claims.not_significant", **values)
 
