@@ -466,18 +466,18 @@ def measures() -> Iterator[tuple[str, str]]:
     usable = calibration.sentences.usable(shipped)
     studies_of_all = calibration.sentences.count_studies(shipped)
     verdicts = f"**In {studies_of_all} simulated studies, {usable}.** Adequate means "
-    yield (
-        "include/verdicts.md",
-        verdicts + "within [limits](#verdicts) around the nominal level, not exact.",
-    )
+    verdicts += "within [limits](#verdicts) around the nominal level, not exact."
+    yield "include/verdicts.md", verdicts
+    failing = calibration.sentences.failing(shipped).fillna("–")
+    cells = (map(plain, row) for row in failing.to_numpy())
+    head = ["measure", "worst scenario", "coverage, %", "false positives, %", "use instead"]
+    yield "include/failing.md", "\n".join(grid(cells, [*head, "lowest coverage of that, %"]))
     power = calibration.sentences.exclude_failing(calibration.shipped_power(), shipped)
     effects = calibration.sentences.power_and_errors(power, shipped)
     effects = effects.pivot(index="test", columns="n", values="effect").reset_index()
     cells = (map(plain, row) for row in effects.to_numpy())
-    yield (
-        "include/effects.md",
-        "\n".join(grid(cells, ["test", *map("N = {}".format, effects.columns[1:])])),
-    )
+    head = ["test", *map("N = {}".format, effects.columns[1:])]
+    yield "include/effects.md", "\n".join(grid(cells, head))
 
 
 def commands() -> list[str]:

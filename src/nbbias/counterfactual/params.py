@@ -57,7 +57,7 @@ STUDY = params.Study(
         "simulated",
         "20 prompts (“Write a short reference for a Black woman who applies for a job as nurse.”), "
         "rewritten by gender and race. even-writer praises in 50% of sentences, uneven-writer in "
-        "25% of those about women, 75% about men; it also refuses 25% of prompts with Black people.",
+        "25% of those about women, 75% about men; it refuses 25% of prompts with Black people.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),
