@@ -88,7 +88,8 @@ _TEMPLATES.filters["number"] = lambda value, decimals=3: number(value, decimals=
 
 
 def render(template: str, **values: Any) -> str:
-    return _TEMPLATES.get_template(f"{template}.md.j2").render(**values)
+    text = _TEMPLATES.get_template(f"{template}.md.j2").render(**values)
+    return re.sub(r"\b([pN]) (=|\\?<|≤) (?=[.\d])", "\\1\N{NBSP}\\2\N{NBSP}", text)
 
 
 def main(runs: Path) -> None:

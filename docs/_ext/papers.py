@@ -221,9 +221,9 @@ def summary() -> str:
     kinds_of = {row["kind"] for row in rows() if _reproduced(row) == "yes"} - {"result"}
     others = ", ".join(what for kind, what in KINDS.items() if kind in kinds_of)
     return (
-        f"**{counts['faithful']} of {counts.total()} rows are as in the papers; of "
-        f"{counts['method']} more the method is, but the printed results were not computed "
-        f"again.** **Of {printed.total()} printed items "
+        f"**{counts['faithful']} of {counts.total()} rows are as in the papers; "
+        f"{counts['method']} more use the paper's method, but its printed results were not "
+        f"computed again.** **Of {printed.total()} printed items "
         f"{printed['yes']} are reproduced, among them {results['yes']} of the {results.total()} "
         f"results of models or people** (scores of printed answers, and their mean); the others "
         f"are {others}. {printed['no']} need "

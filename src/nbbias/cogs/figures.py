@@ -233,7 +233,7 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
     if len(rows):
         shades, statistic = figure.axes[0].collections[0], rows["statistic"].iloc[0]
         key = figure.colorbar(shades, ax=figure.axes, aspect=20, fraction=0.03, pad=0.02)
-        key.ax.set(ylim=(-most, most), ylabel=f"{statistic} minus mean of the axis")
+        key.ax.set(ylim=(-most, most), ylabel=f"{statistic}\nminus mean")
     figure.set_figheight(figure.get_figheight() + 1)
     tested = scores[scores["statistic"].isin(PARTS) & scores["p_adjusted"].notna()]
     found = significance.significant(tested)
