@@ -45,6 +45,7 @@ def main(page: Path) -> None:
         tab.screenshot(path=FOLDER / "parts.png", clip=clip)
         tab.set_viewport_size({"width": 372, "height": 900})
         tab.reload()
+        tab.add_style_tag(content="figure.drawn::before { display: none }")  # "Tap to enlarge"
         first, last = (tab.locator(one).bounding_box() for one in ("h1", ".key figure img"))
         assert first and last, "the page has no figure"
         top, bottom = first["y"], last["y"] + last["height"] + 10
