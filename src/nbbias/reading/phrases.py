@@ -475,9 +475,9 @@ def _not_significant(
     rows = [part.iloc[0].to_dict() for part in parts]
     verdicts = pd.concat([part.get("verdict", pd.Series("")) for part in parts])
     if verdicts.astype("str").str.startswith("equivalent").all():
-        named = [(names.measure(row), Markup(size(row, row[SMALLEST]))) for row in rows]
-        values = {"names": named[:most], "confidence": rows[0]["confidence"]}
-        return render("claims.equivalent", **values, others=len(named[most:]))
+        margins = [(names.measure(row), Markup(size(row, row[SMALLEST]))) for row in rows]
+        values = {"names": margins[:most], "confidence": rows[0]["confidence"]}
+        return render("claims.equivalent", **values, others=len(margins[most:]))
     mde = significance.minimum_detectable_effect(whole.reset_index(drop=True))
     mde, named = mde.set_axis(whole.index), list[tuple[str, Markup, int]]()
     kinds = pd.concat(parts[:most]).groupby(["measure", "statistic"], sort=False)
