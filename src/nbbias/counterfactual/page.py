@@ -64,9 +64,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     stated = significant.drop_duplicates("measure").head(_STATED)
     rest = significance.valid_tests(rows).drop(index=significant.index)
     tested = rows["p_adjusted"].notna()  # those of Holm's family
-    n = tested.sum() - len(significant)
-    said: dict[str, Any] = {"k": len(significant), "n": n, "of": len(rows)}
-    said["reason"] = phrases.commonest_reason(rows[~tested])
+    said: dict[str, Any] = {"k": len(significant), "n": tested.sum() - len(significant)}
+    said |= {"of": len(rows), "reason": phrases.commonest_reason(rows[~tested])}
     toxic = significant[significant["measure"] == "toxicity"]
     limits = {"artefact": _artefact(toxic, simulated), "sizes": _detectable(rows, rest.index)}
     known = stated["model"].eq(stated["model"].shift())  # the sentence before names the model
@@ -75,9 +74,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     plain.append(_render("others", **said, **limits))
     if len(significant) and any(limits.values()):
         plain.append(_render("limits", **limits))
-    numbers = phrases.choose_key_numbers(
-        [rows.loc[[at]] for at in [*stated.index, *rest.index][:2]]
-    )
+    first = [*stated.index, *rest.index][:2]
+    numbers = phrases.choose_key_numbers([rows.loc[[at]] for at in first])
     records = numbers.to_dict("records")
     numbers["name"] = [names.label(row, rows) for row in records]
     numbers["levels"] = [_levels(row, scores) for row in records]
