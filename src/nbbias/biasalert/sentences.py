@@ -248,13 +248,13 @@ def _of_judge(
     majority = clauses.pop(MAJORITY, None)
     rest = list(clauses.values())[:2]
     judge = _the(row["judge"])
-    values: dict[str, Any] = {"row": row, "majority": majority, "words": row["words"]}
-    sentences = [prose.render("biasalert.accuracy", judge=judge, **values)]
+    sentences = [prose.render("biasalert.accuracy", judge=judge, row=row, majority=majority)]
     if len(errors) == len(RATES):
-        values = {"errors": errors.to_dict("records"), "more": more}
-        sentences.append(prose.render("biasalert.challenged", **values))
+        found = {"errors": errors.to_dict("records"), "more": more}
+        sentences.append(prose.render("biasalert.challenged", **found))
     if rest or np.isfinite(row["null"]):
         sentences.append(prose.render("biasalert.compared", others=rest, row=row))
+    sentences += [prose.render("biasalert.words", row=row, other=other) for other in row["words"]]
     return sentences
 
 

@@ -12,7 +12,7 @@ from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
 
 _SHARES = ("nominal", "bound", "worst", "decides", "share", "low", "high")
-_FURTHEST = 15  # points from the nominal level to the end of the axis
+_FURTHEST = {True: 20, False: 15}  # points from the nominal level, of tests and of intervals
 _FONT = 8.2  # points; with it, all intervals have room on a first screen
 
 
@@ -53,7 +53,7 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
     """Draw a row a measure; what is beyond the end of the axis stands there as a number."""
     level = float(part["nominal"].iloc[0])
     worse = 1 if level < 50 else -1
-    ideal, end = (0, level + _FURTHEST) if worse > 0 else (100, level - _FURTHEST)
+    ideal, end = 0 if worse > 0 else 100, level + worse * _FURTHEST[worse > 0]
     for y, row in zip(range(len(part))[::-1], part.to_dict("records"), strict=True):
         beyond = worse * (row["worst"] - end) > 0
         if not beyond:
@@ -65,7 +65,10 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
         dots[0].set_markerfacecolor(figures.PAPER if name == "undecided" else figures.INK)
         if beyond:
             side = "left" if worse < 0 else "right"
-            ax.text(end - 1.1 * worse, y, f"{row['worst']:.1f}", va="center", ha=side, size=_FONT)
+            text = f"{row['worst']:.1f}"
+            if worse * (row["share"] - end) > 0:
+                text += f" (all scenarios: {row['share']:.1f})"
+            ax.text(end - 1.1 * worse, y, text, va="center", ha=side, size=_FONT)
     ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
     tolerated = level + 100 * worse * TOLERANCE

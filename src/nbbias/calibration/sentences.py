@@ -197,8 +197,9 @@ def families(rows: pd.DataFrame) -> pd.DataFrame:
         measure=name_statistics(table),
         found=cards.in_percent(table[["share", "low", "high"]]),
         worst=cards.in_percent(table[_WORST]),
+        bound=100 * table["bound"],
     )
-    return table[["measure", "found", "n", "at", "worst", "worst_n"]]
+    return table[["measure", "found", "n", "at", "worst", "worst_n", "bound"]]
 
 
 def summarize(rows: pd.DataFrame) -> list[str]:
@@ -231,6 +232,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     table = rows[rows["kind"] == "family"]
     if len(table):
         values = {"adequate": table["verdict"].isin(ADEQUATE).sum(), "of": len(table)}
+        values["fail"] = table["verdict"].isin(FAILS).sum()
         values |= {"least": table["share"].min(), "most": table["share"].max()}
         values["runs"] = prose.count_range(table["worst_n"])
         sentences.append(prose.render("calibration.families", **values))
