@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 VERDICTS = {
     "faithful": "as in the paper",
     "method": "as in the paper, but its printed results were not computed again",
+    "choice": "the paper says nothing, ours is given",
     "deviates": "otherwise, for the reason given",
     "partly": "some of it",
     "missing": "not here",
@@ -225,10 +226,11 @@ def summary() -> str:
         f"{counts['method']} more use the paper's method, but its printed results were not "
         f"computed again.** **Of {printed.total()} printed items "
         f"{printed['yes']} are reproduced, among them {results['yes']} of the {results.total()} "
-        f"results of models or people** (scores of printed answers, and their mean); the others "
-        f"are {others}. {printed['no']} need "
-        f"models or tools that were not run here, and for "
-        f"{printed['not possible']} the texts, labels or answers are not public."
+        f"results of models or people** (scores of printed answers, and their mean); the other "
+        f"{printed['yes'] - results['yes']} are {others}. Of the "
+        f"{printed['no'] + printed['not possible']} not reproduced, {printed['no']} need models "
+        f"or tools that were not run here; for {printed['not possible']}, the texts, labels or "
+        f"answers are not public."
     )
 
 
