@@ -190,7 +190,9 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     ends = confint_proportions_2indep(*counts, method="newcomb")
     lower = rows[rows["statistic"].eq("pair_share") & rows["dimension"].eq("antistereo")]
     lower = significance.significant(lower).query("estimate < null")
+    fewest = ranked.loc[ranked["p_least"].idxmax()]  # of k untied pairs, 2 to the power of 1 - k
     values = {
+        "fewest": (names.judge(fewest["judge"]), round(1 - np.log2(fewest["p_least"]))),
         "group_named": stats.wilson(k / n, n, confidence=0.95).row(),
         "lower": lower.assign(name=lower["judge"].map(names.judge)).to_dict("records"),
         "judges": len(ranked),
@@ -346,7 +348,7 @@ def assess_detector() -> dict[str, Any]:
             )
     table = pd.DataFrame(rows)
     cell = table["method"].map(_DETECTORS) + ": " + table["model"]
-    table = table.assign(panel=table["measure"], cell=cell)
+    table = table.assign(panel=table["measure"], cell=cell).sort_values("model", kind="stable")
     words = json.loads((RESULTS / "xstest/detector.json").read_text(encoding="utf-8"))
     axis, band = "share classified correctly", "verdicts permuted over answers"
     picture = draw("xstest", "detector", table, axis, band, words)
