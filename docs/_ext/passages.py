@@ -26,7 +26,7 @@ KEYWORDS = {
     "howto/share": "cite archive publish export pdf",
     "howto/watch": "drift monitor monitoring nightly over time version e-value sequential",
     "measures/biased_prompts": "refusal refusals refuse",
-    "measures/biasalert": "accuracy f1 minimal pairs detection stereotype stereoset crows-pairs",
+    "measures/biasalert": "accuracy f1 minimal pairs detection stereotype crows-pairs",
     "measures/counterfactual": "swap identity names counterfactual fairness langfair fisco",
     "measures/inference": "paired t-test test p-value confidence interval holm bonferroni multiple "
     "comparisons null permutation significance",
