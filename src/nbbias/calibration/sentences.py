@@ -214,7 +214,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     --------
     >>> from nbbias import calibration
     >>> summarize(calibration.shipped())[1]
-    'Of 20 tests, 9 are adequate, 3 fail and 8 are undecided: too few studies were simulated.'
+    'Of 20 tests, 9 are adequate, 3 fail and 8 are undecided (too few simulated studies).'
     """
     sentences = []
     for what in ("interval", "test"):
