@@ -168,8 +168,8 @@ STUDY = params.Study(
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
     sample=params.Texts(
         "simulated",
-        "Test texts were written by hand or made from templates, none by a model. Labels follow "
-        "from the templates; those of challenge sentences, from the paper's guide.",
+        "Test texts were written by hand or made from templates, none by a model. Texts "
+        "have the label of their template; challenge sentences were labelled by the paper's guide.",
     ),
     main_estimates=(params.MainEstimate("detection", "accuracy"),),
 )

@@ -197,7 +197,7 @@ def families(rows: pd.DataFrame) -> pd.DataFrame:
         measure=name_statistics(table),
         found=cards.in_percent(table[["share", "low", "high"]]),
         worst=cards.in_percent(table[_WORST]),
-        bound=100 * table["bound"],
+        bound=(100 * table["bound"]).map("{:.1f}".format),
     )
     return table[["measure", "found", "n", "at", "worst", "worst_n", "bound"]]
 
