@@ -213,6 +213,7 @@ def lead(
         compared = compared[compared["judge"].str.startswith(f"{judge} − ")]
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
         words = _pooled(estimates[estimates["judge"] == f"{judge} − bag_of_words"], _DIFFERENCE)
+        words = words[~words["judge"].isin(compared["judge"])]  # a claim is said with the others
         words = words.assign(significant=significance.is_significant(words))
         row["words"] = words.to_dict("records")
         sentences = _of_judge(row, compared, errors, more=_kinds(checked, judge)["more"])

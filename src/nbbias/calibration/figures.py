@@ -12,7 +12,7 @@ from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
 
 _SHARES = ("nominal", "bound", "worst", "decides", "share", "low", "high")
-_FURTHEST = {True: 20, False: 15}  # points from the nominal level, of tests and of intervals
+_FURTHEST = {"test": 20, "interval": 15}  # points from the nominal level to the axis' end
 _FONT = 8.2  # points; with it, all intervals have room on a first screen
 
 
@@ -53,7 +53,7 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
     """Draw a row a measure; what is beyond the end of the axis stands there as a number."""
     level = float(part["nominal"].iloc[0])
     worse = 1 if level < 50 else -1
-    ideal, end = 0 if worse > 0 else 100, level + worse * _FURTHEST[worse > 0]
+    ideal, end = 0 if worse > 0 else 100, level + worse * _FURTHEST[part["kind"].iloc[0]]
     for y, row in zip(range(len(part))[::-1], part.to_dict("records"), strict=True):
         beyond = worse * (row["worst"] - end) > 0
         if not beyond:

@@ -278,12 +278,15 @@ def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     return sound[sizes == sizes.max()]
 
 
-def power(table: pd.DataFrame) -> str:
-    """Say how many tests detect the largest simulated effect, by N, of `exclude_failing`."""
+def power(table: pd.DataFrame, *, name_undetected: bool = True) -> str:
+    """Say how many tests detect the largest simulated effect, by N, and which never do.
+
+    Of a table of `exclude_failing`; without `name_undetected`, the first alone.
+    """
     by_n = (table["power_largest"] >= POWER).groupby(table["n"])
     values: dict[str, object] = {"of": int(by_n.size().max()), "found": [*by_n.sum().items()]}
     most = table.groupby(STATISTIC)[["power_largest", "largest"]].max().reset_index()
-    most = most[most["power_largest"] < POWER]
+    most = most[most["power_largest"].lt(POWER) & name_undetected]
     values["never"] = [*zip(_look_up(most, "name"), most["largest"], strict=True)]
     return prose.render("calibration.power", **values)
 

@@ -117,7 +117,7 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
         "significant": int(significant.sum()) - len(select_leading(half[significant])),
         "rest": len(rest) if significant.any() else 0,
         "mde": Markup(phrases.size_range(half.iloc[0], rest["mde"]) if len(half) else ""),
-        "above": int(rest["mde"].isna().sum()),
+        "above": int((rest["mde"].isna() & ~significance.never_significant(rest)).sum()),
     }
 
 

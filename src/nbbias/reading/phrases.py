@@ -484,6 +484,7 @@ def _not_significant(
     for _, kind in kinds:  # a kind's range stands once, behind the last
         text = size_range(kind.iloc[0].to_dict(), mde[kind.index]) if sizes else ""
         tested = kind[["p_adjusted", "ci_low"]].notna().all(axis=1)
+        tested &= ~significance.never_significant(kind)  # has no minimum, whatever the scale
         above = int(mde[kind.index[tested]].isna().sum()) if text else 0
         *others, last = _measures(kind)
         named += [*((name, Markup(), 0) for name in others), (last, Markup(text), above)]
