@@ -45,10 +45,10 @@ Row = Mapping[str, Any]
 class Tally:
     """Counts of a run so far; tokens and cost are those of its answers.
 
-    `refused` (content-filtered answers and provider refusals) and `uncounted` (answers without
-    token counts, which `cost` leaves out) are among the answered; `lost` are answers that the
-    store could not take. `errors` counts messages of calls that were given up. `stopped` says why
-    the run stopped early, or is empty.
+    `refused` (content-filtered answers and provider refusals) are among the answered; answers
+    without token counts are not in `cost`; `lost` are answers that the store could not take.
+    `errors` counts messages of calls that were given up. `stopped` says why the run stopped early,
+    or is empty.
     """
 
     total: int = 0
@@ -142,7 +142,7 @@ class Session:
         bound = min(self.block.first_wait * 2.0 ** (attempt - 1), _LONGEST_BACKOFF)
         seconds = min(max(failure.wait, random.uniform(0, bound)), _LONGEST_WAIT)
         if seconds >= _LONG_WAIT:
-            _log.warning("%s: the server asks for patience; waiting %.0f s", row["model"], seconds)
+            _log.warning("%s: waiting %.0f s before another attempt", row["model"], seconds)
         return seconds
 
     async def _stops_within(self, seconds: float) -> bool:

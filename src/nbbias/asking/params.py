@@ -83,7 +83,10 @@ class Generate(BaseModel):
     attempt_timeout: int = Field(120, ge=1, le=86_400, description="seconds of an attempt")
     max_retries: _Count = Field(5, le=100, description="further attempts at a call")
     first_wait: float = Field(
-        1.0, ge=0.01, le=600, description="seconds of the first wait between attempts; they double"
+        1.0,
+        ge=0.01,
+        le=600,
+        description="longest first wait (seconds; random, doubles to 60, longer if a server asks)",
     )
     prices: dict[str, Prices] = Field(
         {}, description="by model: {input: …, output: …} per million tokens"

@@ -41,7 +41,7 @@ class Plan(NamedTuple):
 
     `calls`: one row for each prompt, model, temperature and repeat, with the columns of the store
     that say what is asked. Answers are kept in `store_path`, and exported to `export_path`.
-    `notes`: what whoever asks should know.
+    `notes`: what whoever asks should know. `where`: what errors call the params file.
     """
 
     block: Generate

@@ -221,7 +221,7 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
     texts, _ = corpus.read_texts(chosen.labelled_path, chosen.evaluation_path, seed=chosen.seed)
     knowledge, _ = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
     answers = _read_answers(chosen)
-    leading = panels.leading_judge([*chosen.judges, *chosen.replies_paths])
+    leading = panels.leading_judge([*chosen.judges, *chosen.replies_paths], chosen.claims)
     judges = [name for name in chosen.judges if name == leading]
     replies = {name: path for name, path in chosen.replies_paths.items() if name == leading}
     alone = chosen.model_copy(update={"judges": judges, "replies_paths": replies})

@@ -279,9 +279,9 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
         "size": Markup(phrases.size(row, row["estimate"])),
         "mde": Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else "",
         "significant": significance.is_significant(pd.DataFrame([row])).item(),
-        "alike": str(row.get("reason")).startswith(UNTESTABLE),
+        "untestable": str(row.get("reason")).startswith(UNTESTABLE),
         "unit": "cluster" if row.get("test") == SIGN_FLIP else "text",
-        "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
+        "n_differing": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
     }
 
 

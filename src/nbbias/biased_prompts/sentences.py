@@ -24,7 +24,7 @@ MEASURES = ("refusal", "word", "sentiment", "toxicity", "document")
 #: Sentences before what was not significant.
 _MOST = 3
 
-_REFUSES, _BY_HEADLINE = "refusal_rate_change", "refusal_difference"
+_RATE_CHANGE, _RATE_DIFFERENCE = "refusal_rate_change", "refusal_difference"
 
 
 def _render(name: str, **values: Any) -> str:
@@ -76,7 +76,7 @@ def lead(
     leading = leading.assign(mde=significance.minimum_detectable_effect(leading))
     missed = [] if truth is None else phrases.missed(leading.merge(truth))
     said = phrases.summarize(refusals_first, reference=under, simulated=missed)
-    by_headline = estimates[estimates["statistic"] == _BY_HEADLINE]
+    by_headline = estimates[estimates["statistic"] == _RATE_DIFFERENCE]
     named = significance.significant(by_headline).drop_duplicates("bias").to_dict("records")
     exploratory = [_by_headline(row, estimates) for row in named]
     plain = (*[said[0], *said[1:-1], *exploratory][:_MOST], *said[1:][-1:])
@@ -106,7 +106,7 @@ def _levels(
     prompts: Mapping[str, str],
 ) -> dict[str, str] | None:
     """Return both prompts' refusal rates, or mean shares of words; of other measures nothing."""
-    if row["statistic"] == _REFUSES:
+    if row["statistic"] == _RATE_CHANGE:
         rates = estimates[estimates["statistic"].eq("refusal_rate") & estimates["group"].isna()]
         rates = rates[rates["model"] == row["model"]].set_index("prompt")["estimate"]
         both = [rates.get(prompts[name], np.nan) for name in ("neutral", "biased")]
@@ -135,7 +135,7 @@ def select_leading(declared: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of which `lead` speaks: the declared ones, or refusals and one measure."""
     if claims.CLAIM in declared:
         return declared
-    refusals = declared[declared["statistic"] == _REFUSES]
+    refusals = declared[declared["statistic"] == _RATE_CHANGE]
     effects = _effects(declared)
     effects = effects[effects["measure"].isin(effects["measure"].head(1))]
     return pd.concat([refusals, effects])
@@ -202,12 +202,12 @@ def result(estimates: pd.DataFrame, name: str) -> str:
     name
         ``"refusals"``, ``"by headline"`` (the group that it names), or ``"effects"``.
     """
-    of = {"refusals": [_REFUSES, _BY_HEADLINE], "by headline": [_BY_HEADLINE]}
+    of = {"refusals": [_RATE_CHANGE, _RATE_DIFFERENCE], "by headline": [_RATE_DIFFERENCE]}
     rows = estimates[estimates["statistic"].isin(of[name])] if name in of else _effects(estimates)
     what, none, untested = (_render(part, of=name) for part in ("changed", "unchanged", "untested"))
-    named, more = significance.significant(rows[rows["statistic"] == _BY_HEADLINE]), ""
+    named, more = significance.significant(rows[rows["statistic"] == _RATE_DIFFERENCE]), ""
     if name == "refusals" and named["group"].nunique() == 1 and named["estimate"].gt(0).all():
-        rows = rows[rows["statistic"] == _REFUSES]
+        rows = rows[rows["statistic"] == _RATE_CHANGE]
         only = len(named) < len(significance.significant(rows))
         people, models = names.people(named["group"].iloc[0]), [*named["model"].unique()]
         more = _render("selective", only=only, models=models, people=people)
@@ -216,13 +216,13 @@ def result(estimates: pd.DataFrame, name: str) -> str:
 
 def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
     """Say of models that are no claims how the rate changes."""
-    rows = phrases.exploratory(rates[rates["statistic"] == _REFUSES])
+    rows = phrases.exploratory(rates[rates["statistic"] == _RATE_CHANGE])
     return [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
 
 
 def selective(rates: pd.DataFrame) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
-    by_bias = rates[rates["statistic"] == _BY_HEADLINE].groupby("bias", sort=False)
+    by_bias = rates[rates["statistic"] == _RATE_DIFFERENCE].groupby("bias", sort=False)
     sentences = [_differences(part, "", unit="headlines") for _, part in by_bias]
     return sentences or [_render("no_headlines")]
 
@@ -234,8 +234,8 @@ def corrected(
 
     Of the simulated sample (`truth`, and `answers` with `simulated_refusal`) also where this fails.
     """
-    refused = significance.significant(rates[rates["statistic"] == _REFUSES])
-    rows = rates[rates["statistic"] == f"{_REFUSES}_corrected"]
+    refused = significance.significant(rates[rates["statistic"] == _RATE_CHANGE])
+    rows = rates[rates["statistic"] == f"{_RATE_CHANGE}_corrected"]
     rows = rows.merge(refused[["model", "source", "prompt"]])
     held_out = refusal_detector.unseen()
     ends = held_out[["sensitivity", "specificity"]].agg(["min", "max"]).to_dict("list")

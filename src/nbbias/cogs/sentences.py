@@ -54,11 +54,11 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     rows = over_all(rows)
     rows = compared(rows.assign(mde=significance.minimum_detectable_effect(rows)))
     measured = rows[rows["estimate"].notna()]
-    halves = [measured[measured["statistic"] == name] for name in PARTS]
-    scores = [half for half in halves if len(half)]
-    scores.sort(key=lambda half: not significance.is_significant(half).any())
-    both, shown = pd.concat(halves), compared(estimates)
-    sentences = [sentence for half in scores for sentence in _finding(half, shown)]
+    by_score = [measured[measured["statistic"] == name] for name in PARTS]
+    scores = [of_score for of_score in by_score if len(of_score)]
+    scores.sort(key=lambda of_score: not significance.is_significant(of_score).any())
+    both, shown = pd.concat(by_score), compared(estimates)
+    sentences = [sentence for of_score in scores for sentence in _finding(of_score, shown)]
     if sentences:
         tests = both["test"].dropna().head(1)
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
@@ -68,7 +68,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
             "n": Markup(count_range(both["n"])),
             "tasks": Markup(_tasks(estimates)),
         }
-        values |= {"scores": [*map(_others, halves)], "truth": simulated.to_dict("records")}
+        values |= {"scores": [*map(_others, by_score)], "truth": simulated.to_dict("records")}
         sentences.append(prose.render("cogs.units", **values, fixed=fixed))
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
@@ -89,15 +89,15 @@ def _tasks(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.tasks", n=len(themes), themes=each)
 
 
-def _finding(half: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
+def _finding(of_score: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     """Return which identity is closest or chosen most, and the leading scores."""
-    name = half["statistic"].iloc[0]
-    if not half["p_adjusted"].notna().any():
+    name = of_score["statistic"].iloc[0]
+    if not of_score["p_adjusted"].notna().any():
         return [prose.render("cogs.untested", name=name.upper())]
-    leads = select_leading(significance.significant(half)).assign(people=people_of)
+    leads = select_leading(significance.significant(of_score)).assign(people=people_of)
     rows = leads.to_dict("records")
     if not rows:
-        return [prose.render("cogs.not_significant", **_others(half))]
+        return [prose.render("cogs.not_significant", **_others(of_score))]
     for row in rows:
         row["parts"] = score_parts(row, estimates).assign(people=people_of).to_dict("records")
     return [prose.render(f"cogs.{macro}", rows=rows) for macro in (name, f"{name}_scores")]
@@ -108,15 +108,15 @@ def people_of(rows: pd.DataFrame) -> pd.Series:
     return rows["group"].astype(object).map(names.people)
 
 
-def _others(half: pd.DataFrame) -> dict[str, Any]:
+def _others(of_score: pd.DataFrame) -> dict[str, Any]:
     """Count the other scores; return minimum detectable differences of those not significant."""
-    significant = significance.is_significant(half)
-    rest = half[~significant & half["p_adjusted"].notna()]
+    significant = significance.is_significant(of_score)
+    rest = of_score[~significant & of_score["p_adjusted"].notna()]
     return {
-        "name": "".join(half["statistic"].head(1)).upper(),
-        "significant": int(significant.sum()) - len(select_leading(half[significant])),
+        "name": "".join(of_score["statistic"].head(1)).upper(),
+        "significant": int(significant.sum()) - len(select_leading(of_score[significant])),
         "rest": len(rest) if significant.any() else 0,
-        "mde": Markup(phrases.size_range(half.iloc[0], rest["mde"]) if len(half) else ""),
+        "mde": Markup(phrases.size_range(of_score.iloc[0], rest["mde"]) if len(of_score) else ""),
         "above": int((rest["mde"].isna() & ~significance.never_significant(rest)).sum()),
     }
 

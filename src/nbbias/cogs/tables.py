@@ -77,12 +77,12 @@ def select_leading(scores: pd.DataFrame) -> pd.DataFrame:
     scores
         Of `compared`.
     """
-    halves = []
+    by_score = []
     for name in PARTS:
-        half = scores[(scores["statistic"] == name) & scores["estimate"].notna()]
-        significant = significance.significant(half).head(_LEADING)
-        halves.append(significant if len(significant) else half.nlargest(1, "excess"))
-    return pd.concat(halves)
+        of_score = scores[(scores["statistic"] == name) & scores["estimate"].notna()]
+        significant = significance.significant(of_score).head(_LEADING)
+        by_score.append(significant if len(significant) else of_score.nlargest(1, "excess"))
+    return pd.concat(by_score)
 
 
 def score_parts(score: Mapping[str, Any], estimates: pd.DataFrame) -> pd.DataFrame:

@@ -51,7 +51,7 @@ class Scored(NamedTuple):
         (below 0: negative), `sentiment_<first>_masked` where there are descriptors, and `toxicity`
         in [0, 1] (higher is worse), NaN where the sentence has no group in any bias.
     measured
-        `column`, `measure` and `instrument`.
+        A row for each column of scores in `sentences`: `column`, `measure` and `instrument`.
     swaps
         Swap effects (`swap_effects`), None where they were not asked for.
     """

@@ -353,8 +353,9 @@ _COMBINED = "sentiment_combined"
 #: Models that a correlation of means needs.
 _FEWEST_MODELS = 4
 
-_KEYS = {"part": "group", "method": "instrument"}
-_ENDS = ("first", "second")
+#: Levels of `stats.agreement.MEASURE` as columns of ESTIMATES; the two measures of a correlation.
+_COLUMNS_OF_LEVELS = {"part": "group", "method": "instrument"}
+_MEASURES_OF_PAIR = ("first", "second")
 
 
 def agreement(scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -410,8 +411,9 @@ def agreement(scores: pd.DataFrame, measured: pd.DataFrame, *, confidence: float
     ]
     rows = pd.concat(parts, keys=CORRELATED, names=["dimension"]).reset_index(level=0)
     rows = rows.reset_index(drop=True)
-    keys = wide.columns.to_frame(index=False).rename(columns=_KEYS)[[*_KEYS.values()]]
-    first, second = (keys.reindex(rows.pop(end)).set_axis(rows.index) for end in _ENDS)
+    keys = wide.columns.to_frame(index=False).rename(columns=_COLUMNS_OF_LEVELS)
+    keys = keys[[*_COLUMNS_OF_LEVELS.values()]]
+    first, second = (keys.reindex(rows.pop(end)).set_axis(rows.index) for end in _MEASURES_OF_PAIR)
     first["instrument"] = first["instrument"].fillna(", ".join(keys["instrument"].unique()))
     records = pd.concat([rows, first], axis=1).assign(measure="sentiment").to_dict("records")
     result = tables.estimates(records, study="news_bias", confidence=confidence)
@@ -469,11 +471,11 @@ def distance(read: Read, scored: Scored, second: Scored | None = None) -> replic
 
 
 def compare(base: np.ndarray, text: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Return the largest difference of tone over groups, at as many sentences as `beside` has.
+    """Return the largest difference of tone over groups, at as many sentences as `reference` has.
 
     Parameters
     ----------
-    base, text, beside
+    base, text, reference
         Sentences with a group: its number, then the scores by instrument.
 
     Returns

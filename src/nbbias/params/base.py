@@ -142,7 +142,9 @@ class Parameters(BaseModel):
 
 
 class Texts(NamedTuple):
-    """Where a run's texts are from: `kind` is simulated, hand-written, dataset or own; in words.
+    """Where a run's texts are from: `kind` is simulated, hand-written, dataset or own.
+
+    `told` says it in words.
 
     Examples
     --------

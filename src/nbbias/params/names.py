@@ -19,7 +19,8 @@ LONGEST = 80
 
 #: Text that stands in a name as it is. Capitals do not: some file systems take them for small.
 _PLAIN = re.compile(r"(?!(?:true|false|null)$)[a-z][a-z0-9_.-]*")
-_HOSTILE = re.compile(r"[^\w.=,+-]+", re.ASCII)
+#: Characters that some file system refuses in a name.
+_NOT_PORTABLE = re.compile(r"[^\w.=,+-]+", re.ASCII)
 
 
 def name_differences(parameters: Parameters, than: Mapping[str, Any] | None = None) -> str:
@@ -51,7 +52,7 @@ def name_differences(parameters: Parameters, than: Mapping[str, Any] | None = No
     whole = all(whole for _, whole in parts.values()) and not name.endswith((".", FAILED))
     if whole and len(name) <= LONGEST:
         return name
-    return f"{_HOSTILE.sub('_', name)[: LONGEST - 9]}-{hash_json(differ)[:8]}"
+    return f"{_NOT_PORTABLE.sub('_', name)[: LONGEST - 9]}-{hash_json(differ)[:8]}"
 
 
 def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ class Lead(NamedTuple):
     Parameters
     ----------
     plain
-        Two to four sentences: what differs, from which reference, by how much. Markdown.
+        Two to six sentences: what differs, from which reference, by how much. Markdown.
     technical
         The same as a paper says it. Markdown.
     figure

@@ -31,7 +31,7 @@ _WRITTEN = (
 _LONGEST = 200
 #: Where notebooks write that are run by hand or by papermill.
 _BY_HAND = re.compile(r"lab(-.+=.*)?", re.DOTALL)
-_HOSTILE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]|[. ]$')
+_NOT_PORTABLE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]|[. ]$')
 
 
 # --- names ------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ def name_problem(name: str, *, portable: bool = False) -> str:
         return f"{name!r} is where notebooks write that are run by hand"
     if len(os.fsencode(name)) > _LONGEST:
         return f"a run's name has {_LONGEST} bytes at most"
-    if portable and _HOSTILE.search(name):
+    if portable and _NOT_PORTABLE.search(name):
         return "a run's name holds none of / \\ : * ? \" < > | and does not end in a dot or space"
     return ""
 

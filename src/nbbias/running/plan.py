@@ -80,7 +80,8 @@ def plan(
     Raises
     ------
     NbbiasError
-        Every problem of every file, at once; or runs cannot be written to `out`.
+        The first step of each file that fails, with all its problems; of all files together. Or
+        runs cannot be written to `out`.
     """
     runs, problems = list[Run](), list[NbbiasError]()
     # Where overrides cannot be read, the files are checked all the same.

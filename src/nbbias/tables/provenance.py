@@ -73,8 +73,8 @@ def versions() -> dict[str, str]:
 def measuring_version(module: str, *, root: Path = _ROOT) -> str:
     """Return one hash of all that a number of a module rests on.
 
-    It is of `versions`, of the sources of what measures for all studies (`text`, `stats`,
-    `refusals`) and of the module's own package, and of the data that are shipped.
+    It is of `versions`, of the sources of what measures for all studies (`text`, `fast`,
+    `stats`, `refusals`) and of the module's own package, and of the data that are shipped.
     """
     digest = hashlib.sha256(repr(sorted(versions().items())).encode())
     names = module.split(".")

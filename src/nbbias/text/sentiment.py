@@ -1,6 +1,6 @@
 """Sentiment of texts, by several scorers behind one function.
 
-Every scorer takes texts and returns one row per text: `polarity` from -1 (negative) to 1
+`score` returns one row per text: `polarity` from -1 (negative) to 1
 (positive) and `n_assessed`, how many words or phrases of the text the scorer knows. A text without
 any known word has polarity 0 by both lexicons; `n_assessed` distinguishes that 0 from a balance of
 praise and blame.

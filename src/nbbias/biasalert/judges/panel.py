@@ -48,17 +48,24 @@ class JudgePanel:
         return pd.concat(answered or parts, ignore_index=True), evidence
 
 
-def leading_judge(names: Iterable[str]) -> str:
-    """Return the last judge that reads a text's words, or was recorded; the last without such.
+def leading_judge(names: Iterable[str], claims: Iterable[Mapping[str, Any]] = ()) -> str:
+    """Return the judge of the first claim about an accuracy; else the last that is fitted.
+
+    A recorded judge counts as fitted; without either, it is the last of all.
 
     Examples
     --------
     >>> leading_judge(["classifier", "keywords"])
     'classifier'
+    >>> claims = [{"statistic": "accuracy", "judge": "keywords"}]
+    >>> leading_judge(["classifier", "keywords"], claims)
+    'keywords'
     """
     listed = list(names)
+    accuracies = [claim for claim in claims if claim["statistic"] == "accuracy"]
+    declared = [claim["judge"] for claim in accuracies if claim.get("judge") in listed]
     able = [name for name in listed if name not in JUDGES or JUDGES[name].learns]
-    return (able or listed)[-1]
+    return (declared or (able or listed)[-1:])[0]
 
 
 def fit(

@@ -92,7 +92,8 @@ class Entry(NamedTuple):
     help : str
         What it does, in a few words.
     learns : bool
-        Whether it is fitted on the texts' words; the last one that is leads the page.
+        Whether it is fitted on the texts' words; the last one that is leads the page, unless
+        a claim about an accuracy names another.
     reads_evidence : bool
         Whether its verdict depends on the evidence.
     score : str, optional
