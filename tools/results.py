@@ -347,8 +347,9 @@ def assess_detector() -> dict[str, Any]:
                 | {"null": called / total, "null_low": low, "null_high": high}
             )
     table = pd.DataFrame(rows)
-    cell = table["method"].map(_DETECTORS) + ": " + table["model"]
-    table = table.assign(panel=table["measure"], cell=cell).sort_values("model", kind="stable")
+    panel = table["measure"] + ", " + table["model"]
+    table = table.assign(panel=panel, cell=table["method"].map(_DETECTORS))
+    table = table.sort_values(["measure", "model"], kind="stable")
     words = json.loads((RESULTS / "xstest/detector.json").read_text(encoding="utf-8"))
     axis, band = "share classified correctly", "verdicts permuted over answers"
     picture = draw("xstest", "detector", table, axis, band, words)
@@ -361,8 +362,9 @@ def assess_detector() -> dict[str, Any]:
         of: [pick(unseen, key=lambda row, of=of: row[of]) for pick in (min, max)]
         for of in ("accuracy", "sensitivity")
     }
-    phrases = table.loc[table["method"] == "string match", "estimate"].to_list()
-    shown = table[table["method"] == detector.UNSEEN].assign(phrases=phrases).to_dict("records")
+    phrases = table[table["method"] == "string match"].to_dict("records")
+    shown = table[table["method"] == detector.UNSEEN].assign(phrases=phrases)
+    shown = shown.sort_values("model", kind="stable").to_dict("records")
     rates = stats.estimate_error_rates(detector.unseen())
     widths = []
     for flagged in (10, 30):

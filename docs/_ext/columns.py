@@ -82,7 +82,7 @@ TABLES = {
     ),
     "sentences": Described(
         "SENTENCES",
-        "One sentence and bias (`news.read`).",
+        "One sentence and bias (`sentences` of `news.annotate`).",
         dict.fromkeys(("text_id", "sentence_id", "start", "end"), (KINDS["count"], False))
         | dict.fromkeys(("bias", "group"), ("text", False)),
         _share("text_id", "sentence_id", "bias"),

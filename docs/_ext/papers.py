@@ -224,7 +224,8 @@ def summary() -> str:
     return (
         f"**{counts['faithful']} of {counts.total()} rows are as in the papers; "
         f"{counts['method']} more use the paper's method, but its printed results were not "
-        f"computed again.** **Of {printed.total()} printed items "
+        f"computed again.** **Of {printed.total()} items that the papers print (results, worked "
+        f"examples, prompts, word lists, settings) "
         f"{printed['yes']} are reproduced, among them {results['yes']} of the {results.total()} "
         f"results of models or people** (scores of printed answers, and their mean); the other "
         f"{printed['yes'] - results['yes']} are {others}. Of the "

@@ -167,13 +167,14 @@ def minimum_detectable_effects(
         power over scenarios and groups reaches 80%, in the unit of the estimate. The probit of
         the power is interpolated linearly between simulated effects; NaN where no effect reaches
         80%. `smallest` and `largest`: the smallest and largest simulated effect (means over
-        scenarios), with `power_smallest` and `power_largest`. `wrong_sign` and `exaggeration`:
-        errors of sign and magnitude of significant estimates, at the smallest effect.
+        scenarios), with `power_smallest` and `power_largest`, the latter of so many `studies`.
+        `wrong_sign` and `exaggeration`: errors of sign and magnitude of significant estimates, at
+        the smallest effect.
 
     Examples
     --------
     >>> row = {"study": "s", "measure": "m", "unit": "articles", "statistic": "d", "n": 30,
-    ...        "n_tested": 40, "wrong_sign": 0.0, "exaggeration": 2.0}
+    ...        "scenario": "a", "n_tested": 40, "wrong_sign": 0.0, "exaggeration": 2.0}
     >>> rows = pd.DataFrame([row, row]).assign(effect=[0.1, 0.2], rejected=[0.4, 1.0])
     >>> table = minimum_detectable_effects(rows.assign(true_effect=rows["effect"]))
     >>> table[["effect", "power_smallest", "power_largest"]].round(3).values.tolist()
@@ -187,9 +188,11 @@ def minimum_detectable_effects(
     rows = []
     for key, cell in table.groupby(keys, sort=False):
         sizes = cell.groupby("setting")[means].mean().round(12)
+        tested = cell[cell["setting"] == sizes.index[-1]].groupby("scenario")["n_tested"].max()
         crossing = _crossing(sizes.set_index("size")["rejected"], 1 - confidence)
-        rows.append([*key, crossing, *sizes.iloc[-1][:2], *sizes.iloc[0]])
-    columns = [*keys, "effect", "largest", "power_largest", "smallest", "power_smallest"]
+        rows.append([*key, crossing, *sizes.iloc[-1][:2], tested.sum(), *sizes.iloc[0]])
+    of_largest = ["largest", "power_largest", "studies"]
+    columns = [*keys, "effect", *of_largest, "smallest", "power_smallest"]
     return pd.DataFrame(rows, columns=[*columns, "wrong_sign", "exaggeration"])
 
 

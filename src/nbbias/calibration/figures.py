@@ -69,11 +69,12 @@ def _draw(part: pd.DataFrame, ax: Axes) -> None:
             if worse * (row["share"] - end) > 0:
                 text += f" (all scenarios: {row['share']:.1f})"
             ax.text(end - 1.1 * worse, y, text, va="center", ha=side, size=_FONT)
-    ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label="adequate")
+    name = f"limit in a scenario: {2 * level - ideal:.0f}%"
+    ax.axvspan(ideal, 2 * level - ideal, color=figures.BAND, lw=0, zorder=0, label=name)
     ax.axvline(level, color=figures.MUTED, lw=1, ls=":", zorder=0, label=f"nominal {level:.0f}%")
     tolerated = level + 100 * worse * TOLERANCE
-    named = f"tolerated: {tolerated:.0f}%"
-    ax.axvline(tolerated, color=figures.MUTED, lw=1, ls="--", zorder=0, label=named)
+    name = f"limit over all: {tolerated:.0f}%"
+    ax.axvline(tolerated, color=figures.MUTED, lw=1, ls="--", zorder=0, label=name)
     ax.set_yticks(range(len(part))[::-1], [*part["cell"].map(escape.drawn)])
     ax.set_ylim(-0.7, len(part) - 0.3)
     ax.set_xlim(*sorted((ideal + 0.3 * -worse, end)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
+from nbbias import stats
 from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, STATISTIC, shipped_power
 from nbbias.calibration.params import TOLERANCE
 from nbbias.calibration.trials import LISTED
@@ -12,6 +13,7 @@ from nbbias.reading import Lead, cards, names, prose
 
 #: Below this power, errors of sign and magnitude are of too few significant estimates.
 _LOW_POWER = 0.1
+_POWER = ["power_largest", "studies"]
 _WORST = ["worst", "worst_low", "worst_high"]
 
 
@@ -325,11 +327,17 @@ def power_and_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
         "smallest": table["smallest"].mask(one),
         "power_smallest": _percent(table["power_smallest"].mask(one)),
         "largest": table["largest"],
-        "power_largest": _percent(table["power_largest"]),
+        "power_largest": [_with_interval(*row) for row in table[_POWER].itertuples(index=False)],
+        "studies": table["studies"],
         "wrong_sign": _percent(table["wrong_sign"].mask(few | (table["study"] == "cogs"))),
         "exaggeration": table["exaggeration"].mask(few).map("{:.1f}".format, na_action="ignore"),
     }
     return pd.DataFrame(shown).sort_values(["test", "n"], ignore_index=True)
+
+
+def _with_interval(share: float, n: int) -> str:
+    found = stats.wilson(share, n, confidence=stats.CONFIDENCE)
+    return f"{found.estimate:.0%} [{100 * found.ci_low:.0f}, {100 * found.ci_high:.0f}]"
 
 
 def _percent(shares: pd.Series) -> pd.Series:

@@ -52,7 +52,9 @@ def calibrated(study: str | None = None) -> Table:
         "rate": rows["rate"],
         "verdict": rows["verdict"],
         "found": in_percent(rows[["share", "low", "high"]]),
+        "n": rows["n"],
         "worst": in_percent(rows[["worst", "worst_low", "worst_high"]]),
+        "worst_n": rows["worst_n"],
         "at": rows["at"],
         "bound": rows["bound"].mul(100).map("{:.1f}".format),
     }

@@ -190,10 +190,14 @@ def draw_legend(figure: Figure) -> None:
     handles = {name: handle for pairs in named for handle, name in pairs}
     if not handles:
         return
-    columns = len(handles) if sum(map(len, handles)) < _CHARACTERS[1][1] else 1
     marks, labels = list(handles.values()), list(handles)
-    figure.legend(marks, labels, loc="outside upper left", ncols=columns)
-    figure.set_figheight(figure.get_figheight() + 0.25 * len(handles) / columns)
+    for lines in range(1, len(handles) + 1):
+        columns = -(-len(handles) // lines)
+        legend = figure.legend(marks, labels, loc="outside upper left", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            break
+        legend.remove()
+    figure.set_figheight(figure.get_figheight() + 0.25 * lines)
 
 
 # --- estimates --------------------------------------------------------------------------------
