@@ -130,7 +130,7 @@ def test_the_table_of_what_fails_has_the_worst_shares_and_a_remedy_for_each() ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["llmbi/index", "biasalert/gate"])  # repeats of its own, default
+@pytest.mark.parametrize("name", ["llmbi/index", "cogs/rbs_refused"])  # repeats of its own, default
 def test_the_full_run_gives_the_rows_that_ship(name: str) -> None:
     values = read_yaml(Path("params/calibration/full.yaml"))
     values = {key: value for key, value in values.items() if key != "study"}
