@@ -472,6 +472,9 @@ def measures() -> Iterator[tuple[str, str]]:
     cells = (map(plain, row) for row in failing.to_numpy())
     head = ["measure", "worst scenario", "coverage, %", "false positives, %", "use instead"]
     yield "include/failing.md", "\n".join(grid(cells, [*head, "lowest coverage of that, %"]))
+    cells = (map(plain, row) for row in calibration.sentences.families(shipped).to_numpy())
+    head = ["claims of a run", "false, %", "runs", "worst scenario", "false there, %", "runs there"]
+    yield "include/families.md", "\n".join(grid(cells, [*head, "deciding limit, %"]))
     power = calibration.sentences.exclude_failing(calibration.shipped_power(), shipped)
     effects = calibration.sentences.power_and_errors(power, shipped)
     effects = effects.pivot(index="test", columns="n", values="effect").reset_index()
