@@ -3,8 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import calibration, reading, tables
 from nbbias.calibration import estimates, figures, sentences
@@ -83,7 +85,9 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
         few, many = row.power_largest < 0.8, row.power_smallest >= 0.8
         expected = (">", row.largest) if few else ("≤", row.smallest) if many else ("", row.effect)
         assert row.effect_shown == "{} {:.3f}".format(*expected).strip()
-        assert row.power_largest_shown == f"{row.power_largest:.0%}"
+        hits = row.power_largest * row.studies
+        low, high = 100 * np.array(proportion_confint(hits, row.studies, method="wilson"))
+        assert row.power_largest_shown == f"{row.power_largest:.0%} [{low:.0f}, {high:.0f}]"
 
 
 def outcome(share: float, repeats: int, scenario: str, *, covers: bool) -> dict[str, Any]:

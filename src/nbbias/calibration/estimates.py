@@ -177,8 +177,8 @@ def minimum_detectable_effects(
     ...        "scenario": "a", "n_tested": 40, "wrong_sign": 0.0, "exaggeration": 2.0}
     >>> rows = pd.DataFrame([row, row]).assign(effect=[0.1, 0.2], rejected=[0.4, 1.0])
     >>> table = minimum_detectable_effects(rows.assign(true_effect=rows["effect"]))
-    >>> table[["effect", "power_smallest", "power_largest"]].round(3).values.tolist()
-    [[0.133, 0.4, 1.0]]
+    >>> table[["effect", "power_smallest", "power_largest", "studies"]].round(3).values.tolist()
+    [[0.133, 0.4, 1.0, 40.0]]
     """
     keys = [*STATISTIC, "unit", "n"]
     table = outcomes[(outcomes["true_effect"] != 0) & (outcomes["n_tested"] > 0)]
