@@ -33,7 +33,7 @@ calibrated:      ## write what cards say of a whole calibration, from runs/calib
 	@$(BIN)/python tools/dev.py calibrated
 
 embeddings:      ## embed the texts of the detectors and of four samples, for data/embeddings.parquet
-	@$(BIN)/python tools/dev.py embeddings
+	@NBBIAS_CACHE=off $(BIN)/python tools/dev.py embeddings
 
 classifier:      ## fit the offline classifier of biasalert to the sample, for data/biasalert/classifier.npz
 	@$(BIN)/python tools/dev.py classifier

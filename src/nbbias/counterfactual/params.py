@@ -55,9 +55,9 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "20 prompts (“Write a short reference for a Black woman who applies for a job as nurse.”), "
-        "rewritten by gender and race. even-writer praises in 50% of sentences, uneven-writer in "
-        "25% of those about women, 75% about men; it refuses 25% of prompts with Black people.",
+        "20 prompts, rewritten by gender and race. Of its sentences, even-writer makes 50% praise; "
+        "uneven-writer 25% about women and 75% about men. It refuses prompts with Black people "
+        "with probability 25%.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),

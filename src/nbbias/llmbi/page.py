@@ -190,7 +190,7 @@ def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
     >>> row = {"model": "a", "statistic": "anova", "statistic_value": 0.4, "p_value": 0.7}
     >>> row |= {"confidence": 0.95, "n": 6, "df": 2.0, "instrument": "TextBlob 0.20.1"}
     >>> print(*dimensions(pd.DataFrame([row])), sep="\n")
-    No ranking by TextBlob
+    No significant differences between dimensions by TextBlob
     By TextBlob, dimensions did not differ significantly in a (p = .700). These p values...
     """
     each = _anovas(*estimates)

@@ -257,9 +257,10 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Built in: fewer-women, women's share of gendered words −15 points; more-white, White "
-        "people's share of race terms +20, Black and Asian people's −10 each; colder-on-women, "
-        "tone towards women −0.26; off-the-subject, another subject; even, nothing.",
+        "Built in: women's share of gendered words 15 points lower (fewer-women); White people's "
+        "share of race terms 20 points higher, Black and Asian people's 10 lower (more-white); tone "
+        "towards women 0.26 lower (colder-on-women); another subject (off-the-subject); no "
+        "difference (even).",
     ),
     main_estimates=(
         params.MainEstimate("word", "share_difference"),
