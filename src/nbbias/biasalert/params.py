@@ -169,7 +169,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Test texts were written by hand or made from templates, none by a model. Texts "
-        "have the label of their template; challenge sentences by the authors, after the paper's guide.",
+        "have the label of their template; the authors labelled challenge sentences by the paper's "
+        "guide.",
     ),
     main_estimates=(params.MainEstimate("detection", "accuracy"),),
 )

@@ -258,8 +258,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Built in: women's share of gendered words 15 points lower (fewer-women); White people's "
-        "share of race terms 20 points higher, Black and Asian people's 10 lower (more-white); tone "
-        "towards women 0.26 lower (colder-on-women); another subject (off-the-subject); no "
+        "share of race terms 20 points higher, Black and Asian people's 10 lower (more-white); "
+        "tone towards women 0.26 lower (colder-on-women); another subject (off-the-subject); no "
         "difference (even).",
     ),
     main_estimates=(
