@@ -18,6 +18,8 @@ _KEYS = ["model", "group", "instrument", "prompt", "source"]
 
 #: Name → statistics: what a reader may want of a level's estimates.
 _OF_ESTIMATES = {
+    "shares": ["share_difference"],
+    "tone": ["difference_beyond_neutral"],
     "omission": ["omission_difference"],
     "diversity": [*diversity.FAMILIES],
     "words found": [discovery.FAMILIES[0]],
@@ -31,14 +33,14 @@ _FURTHER_KEYS = {"distance": ["bias", "test"], "words found": ["dimension"]}
 
 
 def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("word",)) -> Table:
-    """Return some estimates of a level as a table for readers; of omissions, those without a claim.
+    """Return estimates of a level as a table for readers; of omissions, those without a claim.
 
     Parameters
     ----------
     table
         ESTIMATES.
     name
-        ``"omission"``, ``"diversity"``, ``"words found"``, ``"directions"``, ``"distance"`` or
+        ``"shares"``, ``"tone"``, ``"omission"``, ``"diversity"``, ``"words found"``, ``"directions"``, ``"distance"`` or
         ``"prejudice"``.
     measures
         The measures of the level.
@@ -53,12 +55,14 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     """
     statistics = _OF_ESTIMATES[name]
     rows = table[table["measure"].isin(measures) & table["statistic"].isin(statistics)]
-    if name == "omission":  # of two groups one: the other is its mirror image
-        rows = phrases.exploratory(rows[~significance.is_mirrored(rows)])
+    if name in ("shares", "omission"):  # of two groups one: the other is its mirror image
+        rows = rows[~significance.is_mirrored(rows)]
+    if name == "omission":
+        rows = phrases.exploratory(rows)
         rows = rows[rows["p_adjusted"].notna()]
     rows = rows.assign(test=rows["test"].str.replace(", [0-9,]+ articles$", "", regex=True))
     keys = [*_KEYS, *_FURTHER_KEYS.get(name, ())]
-    most = 6 if name == "prejudice" else 12
+    most = {"shares": 40, "tone": 40, "prejudice": 6}.get(name, 12)
     return readable(rows, keys, rows=most, words=("news_bias", name))
 
 
