@@ -64,10 +64,8 @@ def estimates(
         key: Row = {"judge": case.judge, "instrument": case.instrument}
         key |= {"n": len(p), "n_lost": len(labelled) - len(p)}
         if not len(p):
-            missing = key | {
-                "estimate": np.nan,
-                "reason": other or "the judge gives no probabilities",
-            }
+            reason = other or "the judge gives no probabilities"
+            missing = key | {"estimate": np.nan, "reason": reason}
             rows += [missing | {"statistic": name} for name in ("brier", "calibration_error")]
             continue
         loss = stats.clustered_mean((p - biased) ** 2, units, confidence=level, bounds=(0, 1))

@@ -280,12 +280,8 @@ def estimates(
 
 
 def _estimated(rows: list[Row], labelled: pd.DataFrame, **common: Any) -> tables.Estimated:
-    common |= {
-        "study": "biasalert",
-        "measure": "detection",
-        "clusters": _clusters(labelled).to_dict(),
-    }
-    return tables.estimates_and_units(rows, **common)
+    common |= {"study": "biasalert", "measure": "detection"}
+    return tables.estimates_and_units(rows, clusters=_clusters(labelled).to_dict(), **common)
 
 
 def _rows(
