@@ -48,8 +48,7 @@ def read_pairs(path: str) -> pd.DataFrame:
         if len(unknown):
             listed, values = ", ".join(unknown[:3]), ", ".join(allowed)
             breaches.append(f"column {name} holds {listed}; known are {values}")
-    if breaches:
-        raise tables.ContractError(path, breaches)
+    tables.ContractError.refuse(path, breaches)
     return pairs.rename(columns={"pair_id": "text_id"}).astype({"text_id": "str"})
 
 

@@ -42,8 +42,7 @@ def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.Da
         for name, prompt in asked.items()
         if prompt not in there
     ]
-    if faults:
-        raise DataError("generations", faults)
+    DataError.refuse("generations", faults)
     return generations[generations["prompt"].isin([neutral, biased])].reset_index(drop=True)
 
 

@@ -70,8 +70,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     if twice := int(table.duplicated(keys).sum()):
         writer = "" if "model" in keys else " (a column model says whose texts were read)"
         faults.append(f"{twice} ratings occur twice; keep one per {', '.join(keys)}{writer}")
-    if faults:
-        raise ContractError(str(path), faults)
+    ContractError.refuse(str(path), faults)
     return table
 
 

@@ -289,8 +289,7 @@ def summarize_labels(
             subset="mark"
         ).duplicated([name for name in ("text_id", "annotator") if name in marks]),
     }
-    if breaches := [fault for fault, there in faults.items() if there.to_numpy().any()]:
-        raise DataError(where, breaches)
+    DataError.refuse(where, [fault for fault, there in faults.items() if there.to_numpy().any()])
     drawn = drawn.join(texts["mark"].agg(low="min", high="max", mean="mean", raters="count"))
     drawn = drawn.join(cells.rename("cell"), how="inner")
     return drawn.assign(counted=label_probability(drawn, cells.value_counts()))

@@ -173,8 +173,7 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
         values, fault = convert(table[column].reset_index(drop=True), kind)
         converted[roles[column]] = values
         breaches += [f"column {visible(column)}: {fault}"] if fault else []
-    if breaches:
-        raise ContractError(file.path, breaches)
+    ContractError.refuse(file.path, breaches)
     result = pd.DataFrame(converted, index=range(len(table)))
     defaults = {"file": Path(notes.split(file.path)[0]).stem, "row": number_rows(result)}
     return result.assign(**{name: defaults[form[name].without] for name in filled})

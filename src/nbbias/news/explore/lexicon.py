@@ -173,8 +173,7 @@ def change(read: Read, bias: str, *, without: str, term: str, group: str) -> Rea
         "a term has letters": term and not any(map(str.isalnum, term)),
         "a group needs a term": set(remaining["group"]) != set(listed["group"]),
     }
-    if any(faults.values()):
-        raise ContractError(bias, [fault for fault, is_there in faults.items() if is_there])
+    ContractError.refuse(bias, [fault for fault, is_there in faults.items() if is_there])
     sentences, matches = annotate.annotate(read.texts, remaining)
     grouped = corpus.grouped(sentences, matches, lexicon=remaining)
     return read._replace(sentences=grouped, matches=matches, lexicon=remaining)
