@@ -276,18 +276,17 @@ def summarize_labels(
     texts = marks.groupby("text_id", sort=False)
     drawn = texts[["round", "probability"]].first().astype(float)
     rounds = drawn["round"].groupby(cells.reindex(drawn.index)).agg(["min", "max", "nunique"])
+    possible = marks["probability"].between(0, 1, inclusive="right")
+    gaps = rounds["min"].ne(1) | rounds["max"].ne(rounds["nunique"])
+    several = texts[["round", "probability"]].nunique(dropna=False).ne(1)
+    keys = [name for name in ("text_id", "annotator") if name in marks]
     faults = {
-        "column probability: expected a number above 0, and at most 1": ~(
-            marks["probability"].between(0, 1, inclusive="right")
+        "column probability: expected a number above 0, and at most 1": ~possible,
+        "column round: rounds of a model are 1, 2, 3 … without a gap": gaps,
+        "a text has two rounds, or two probabilities": several,
+        "a text has two labels by one person; name people in column annotator": (
+            marks.dropna(subset="mark").duplicated(keys)
         ),
-        "column round: rounds of a model are 1, 2, 3 … without a gap": rounds["min"].ne(1)
-        | rounds["max"].ne(rounds["nunique"]),
-        "a text has two rounds, or two probabilities": texts[["round", "probability"]]
-        .nunique(dropna=False)
-        .ne(1),
-        "a text has two labels by one person; name people in column annotator": marks.dropna(
-            subset="mark"
-        ).duplicated([name for name in ("text_id", "annotator") if name in marks]),
     }
     DataError.refuse(where, [fault for fault, there in faults.items() if there.to_numpy().any()])
     drawn = drawn.join(texts["mark"].agg(low="min", high="max", mean="mean", raters="count"))

@@ -81,10 +81,9 @@ class _FlatStart(np.random.RandomState):
 
 def _model_class(size: int) -> type[gensim.models.LdaModel]:
     """Return gensim's model, or the compiled one where it is installed and worth it."""
-    fast = size >= _WORTH and has_fast("lda", "numba")
-    model: type[gensim.models.LdaModel] = (
-        import_module("nbbias.fast.lda").LdaModel if fast else gensim.models.LdaModel
-    )
+    model: type[gensim.models.LdaModel] = gensim.models.LdaModel
+    if size >= _WORTH and has_fast("lda", "numba"):
+        model = import_module("nbbias.fast.lda").LdaModel
     return model
 
 
