@@ -36,10 +36,9 @@ def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.Da
         There is no answer to one of them; the message names what may be meant instead.
     """
     there = list(generations["prompt"].unique())
-    asked = {"neutral_prompt": neutral, "biased_prompt": biased}
     faults = [
         f"{name}: no answers to the prompt {prompt!r}; {tables.closest_match(prompt, there)}"
-        for name, prompt in asked.items()
+        for name, prompt in {"neutral_prompt": neutral, "biased_prompt": biased}.items()
         if prompt not in there
     ]
     DataError.refuse("generations", faults)

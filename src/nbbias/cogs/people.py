@@ -103,8 +103,7 @@ def krippendorff_alpha(counts: np.ndarray) -> float:
     """
     pairs = counts[counts.sum(axis=1) > 1].astype(float)
     total = pairs.sum()
-    by_category = pairs.sum(axis=0)
-    expected = total**2 - (by_category**2).sum()
+    expected = total**2 - (pairs.sum(axis=0) ** 2).sum()
     if not expected:
         return np.nan
     rated = pairs.sum(axis=1)

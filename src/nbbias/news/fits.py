@@ -261,8 +261,7 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
     rows: dict[tuple[str, ...], Any] = {ALL: slice(None)}
     if how.association == "own":
         texts = {HUMAN: read.usable["original_id"]}
-        by_corpus = read.usable.groupby(CORPUS, sort=False)["generated_id"]
-        texts |= dict(iter(by_corpus))
+        texts |= dict(iter(read.usable.groupby(CORPUS, sort=False)["generated_id"]))
         rows = {key: sentences["text_id"].isin(part) for key, part in texts.items()}
     parts = []
     for (model, prompt), of_corpus in rows.items():

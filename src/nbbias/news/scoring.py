@@ -93,8 +93,7 @@ def score(
     by = Scorers(names, toxic, device, [*map(tables.stamp, [*names, toxic])])
     descriptors = read.matches.loc[read.matches["kind"] == "descriptor", _MATCH]
     table = _score(distinct_sentences(read), read.sentences, descriptors, by)
-    swaps = swap_effects(read, by) if swapped else None
-    return Scored(table, _measures(table, by), swaps)
+    return Scored(table, _measures(table, by), swap_effects(read, by) if swapped else None)
 
 
 @tables.stage

@@ -133,8 +133,7 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
     """
     parts = []
     described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
-    named = read.sentences.groupby(SENTENCE)["n"].transform("sum")
-    others = named - read.sentences["n"]
+    others = read.sentences.groupby(SENTENCE)["n"].transform("sum") - read.sentences["n"]
     for bias in read.lexicon["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
         sentences = read.sentences.assign(others=others)[read.sentences["bias"] == bias]

@@ -274,8 +274,7 @@ def _texts(
     """Return one side's texts: the story, the fit, the text's name, and its shares."""
     shares = {f"{side}_{group}": f"share_{group}" for group in groups}
     named = scores[[*_STORY, *shares]].rename(columns=shares)
-    name = written_by + side + scores["pair_id"].astype(str)
-    return named.assign(text=name).dropna()
+    return named.assign(text=written_by + side + scores["pair_id"].astype(str)).dropna()
 
 
 def _apart(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:

@@ -355,8 +355,7 @@ def calibrate(score: pd.Series, label: pd.Series, weight: pd.Series) -> pd.Serie
     n, weight = len(truth), weight / weight.mean()
     about = (truth @ weight + _DRAWN / 2) / (n + _DRAWN)
     truth = (n * truth + _DRAWN * about) / (n + _DRAWN)
-    odds = logit(score.clip(*_SCORES).fillna(0.5))
-    features = np.column_stack([odds, score.isna()])
+    features = np.column_stack([logit(score.clip(*_SCORES).fillna(0.5)), score.isna()])
     weights = np.r_[weight * truth, weight * (1 - truth)]
     rows, classes = np.tile(features[known], (2, 1)), np.repeat([1, 0], n)
     fitted = LogisticRegression(C=1 / _PENALTY).fit(rows, classes, sample_weight=weights)

@@ -276,8 +276,7 @@ def perplexity(
             if len(distinct) < 2:
                 raise DataError("topics", "needs two articles")
             bags = count_words(tokens[~is_out], articles.index[~out], no_below=no_below)
-            topics = fit(bags, n_topics=n_topics, seed=seed)
-            value, words = _predict(topics, tokens[is_out])
+            value, words = _predict(fit(bags, n_topics=n_topics, seed=seed), tokens[is_out])
         except DataError as error:
             reason = "; ".join(error.breaches)
         return n_topics, value, words, out.sum(), (~out).sum(), None if words else reason
