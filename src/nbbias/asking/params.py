@@ -7,36 +7,31 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from nbbias import params
 from nbbias.asking import trust
-from nbbias.params import Distinct, InputFile, Seed
+from nbbias.params import Distinct, InputFile, Seed, Strict
 from nbbias.tables import SAMPLE, DataError, ParameterError, resolve
 
 #: The kinds of prompts that belong to no single study.
 KINDS = ("news", "table")
 
-_STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]
 _Temperature = Annotated[float, Field(ge=0, le=2)]
 _Count = Annotated[int, Field(ge=0)]
 _NewFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "new file"})]
 
 
-class Prices(BaseModel):
+class Prices(Strict):
     """What a model costs, in the currency of your bill, per million tokens."""
-
-    model_config = _STRICT
 
     input: _Dollars = Field(0.0, description="per million input tokens")
     output: _Dollars = Field(0.0, description="per million output tokens")
 
 
-class Generate(BaseModel):
+class Generate(Strict):
     """Which models are asked which prompts, how, and where the answers go."""
-
-    model_config = _STRICT
 
     models: Distinct[str] = Field(
         min_length=1,
@@ -155,6 +150,5 @@ def check_block(values: Mapping[str, Any], *, where: str, suites: Collection[str
         block = params.validate(Generate, values, where=where, listed="generate")
     except ParameterError as error:  # a parameter that holds a key is not shown
         breaches += [b for b in error.breaches if re.split("[:.]", b)[0] not in with_keys]
-    if breaches:
-        raise ParameterError(where, [f"generate.{breach}" for breach in breaches])
+    ParameterError.refuse(where, [f"generate.{breach}" for breach in breaches])
     return block

@@ -125,8 +125,7 @@ def check_addresses(models: Iterable[str], base_url: str, *, where: str) -> None
                 f"{model}: {address} is plain http on another machine, where anybody on the way "
                 "could read your key; use https, or forward a port of this machine to it"
             )
-    if breaches:
-        raise ParameterError(where, list(dict.fromkeys(breaches)))
+    ParameterError.refuse(where, list(dict.fromkeys(breaches)))
 
 
 def _is_private(address: str) -> bool:

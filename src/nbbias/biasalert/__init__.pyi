@@ -7,6 +7,7 @@ from . import (
     detector as detector,
     figures as figures,
     guard as guard,
+    inputs as inputs,
     judges as judges,
     knowledge as knowledge,
     levels as levels,

@@ -8,23 +8,20 @@ import pandas as pd
 from nbbias import stats
 from nbbias.biasalert.detection import INFERENCE, Row, match_verdicts, tabulate
 from nbbias.biasalert.judges.registry import JUDGES
+from nbbias.stats import InferenceSettings
 
 #: Bins of equal width, and labels drawn for the null distribution, of the calibration error.
 _BINS, _DRAWN = 10, 500
 
 
 def estimates(
-    judgements: pd.DataFrame,
-    labelled: pd.DataFrame,
-    *,
-    inference: stats.InferenceSettings = INFERENCE,
-    source: str | None = None,
+    judgements: pd.DataFrame, labelled: pd.DataFrame, *, inference: InferenceSettings = INFERENCE
 ) -> pd.DataFrame:
     """Estimate how well probabilities are calibrated.
 
     Parameters
     ----------
-    judgements, labelled, inference, source
+    judgements, labelled, inference
         As in `detection.estimates`; `confidence` of a judgement is the probability that the text
         is biased. Judges whose confidence is another score (`judges.registry`) are not measured.
 
@@ -67,10 +64,8 @@ def estimates(
         key: Row = {"judge": case.judge, "instrument": case.instrument}
         key |= {"n": len(p), "n_lost": len(labelled) - len(p)}
         if not len(p):
-            missing = key | {
-                "estimate": np.nan,
-                "reason": other or "the judge gives no probabilities",
-            }
+            reason = other or "the judge gives no probabilities"
+            missing = key | {"estimate": np.nan, "reason": reason}
             rows += [missing | {"statistic": name} for name in ("brier", "calibration_error")]
             continue
         loss = stats.clustered_mean((p - biased) ** 2, units, confidence=level, bounds=(0, 1))
@@ -81,7 +76,7 @@ def estimates(
         null = stats.null_range(np.array(errors), confidence=level)
         row = {"statistic": "calibration_error", "estimate": _calibration_error(p, biased)}
         rows.append(key | row | null | {"reason": "resampling biases it upwards"})
-    return tabulate(rows, measure="calibration", source=source, confidence=level)
+    return tabulate(rows, measure="calibration", confidence=level)
 
 
 def _calibration_error(p: np.ndarray, biased: np.ndarray) -> float:

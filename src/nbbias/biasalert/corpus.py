@@ -335,8 +335,7 @@ def read_labels(
             )
         elif not answered.any():
             breaches.append("no answer of this run is labelled; fill the column biased")
-        if breaches:
-            raise DataError(human_path, breaches)
+        DataError.refuse(human_path, breaches)
         people = levels.HumanLabels.of(labels[answered], sampled)
         return people._replace(labels=people.labels.join(rounds, on="text_id"))
     if "simulated_bias" not in answers:

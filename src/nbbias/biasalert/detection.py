@@ -16,6 +16,7 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.biasalert.knowledge.groups import canonical_groups, match_names
+from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
@@ -23,7 +24,7 @@ Row = dict[str, Any]
 tabulate = partial(tables.estimates, study="biasalert")
 
 #: The defaults of this study.
-INFERENCE = stats.InferenceSettings(n_permutations=2000)
+INFERENCE = InferenceSettings(n_permutations=2000)
 
 #: Permutations of the verdicts behind each null range, and permuted verdicts in memory at a time.
 _PERMUTATIONS, _BLOCK = 200, 1_000_000
@@ -234,11 +235,7 @@ def count_losses(judgements: pd.DataFrame) -> pd.DataFrame:
 
 
 def estimates(
-    judgements: pd.DataFrame,
-    labelled: pd.DataFrame,
-    *,
-    inference: stats.InferenceSettings = INFERENCE,
-    source: str | None = None,
+    judgements: pd.DataFrame, labelled: pd.DataFrame, *, inference: InferenceSettings = INFERENCE
 ) -> tables.Estimated:
     """Estimate how good each judge is.
 
@@ -250,8 +247,6 @@ def estimates(
         LABELLED; texts that share a `comment_id` are one cluster.
     inference
         Level of the intervals, start of the draws.
-    source
-        The name of the labelled texts.
 
     Returns
     -------
@@ -281,16 +276,12 @@ def estimates(
         for case in cases
         for row in _rows(case, labelled["text_id"], clusters, orders, inference.confidence)
     ]
-    return _estimated(rows, labelled, source=source, confidence=inference.confidence)
+    return _estimated(rows, labelled, confidence=inference.confidence)
 
 
 def _estimated(rows: list[Row], labelled: pd.DataFrame, **common: Any) -> tables.Estimated:
-    common |= {
-        "study": "biasalert",
-        "measure": "detection",
-        "clusters": _clusters(labelled).to_dict(),
-    }
-    return tables.estimates_and_units(rows, **common)
+    common |= {"study": "biasalert", "measure": "detection"}
+    return tables.estimates_and_units(rows, clusters=_clusters(labelled).to_dict(), **common)
 
 
 def _rows(
@@ -381,8 +372,7 @@ def estimate_retrieval(
     labelled: pd.DataFrame,
     *,
     instrument: str,
-    inference: stats.InferenceSettings = INFERENCE,
-    source: str | None = None,
+    inference: InferenceSettings = INFERENCE,
 ) -> pd.DataFrame:
     """Estimate how often retrieved statements match a text's bias type, or group.
 
@@ -393,7 +383,7 @@ def estimate_retrieval(
         group), are excluded. Groups are compared by their canonical names.
     instrument
         The encoder, and the version of the knowledge.
-    inference, source
+    inference
         As in `estimates`.
 
     Returns
@@ -431,24 +421,20 @@ def estimate_retrieval(
                 permuted = [(entries[order, :k] == truth).any(axis=1).mean() for order in orders]
                 row |= stats.null_range(np.array(permuted), confidence=confidence)
             rows.append(row)
-    return tabulate(rows, measure="retrieval", source=source, confidence=confidence)
+    return tabulate(rows, measure="retrieval", confidence=confidence)
 
 
 # --- judges against each other ------------------------------------------------------------------
 
 
 def estimate_differences(
-    judgements: pd.DataFrame,
-    labelled: pd.DataFrame,
-    *,
-    inference: stats.InferenceSettings = INFERENCE,
-    source: str | None = None,
+    judgements: pd.DataFrame, labelled: pd.DataFrame, *, inference: InferenceSettings = INFERENCE
 ) -> tables.Estimated:
     """Compare the accuracy of every two judges on the texts that both gave a verdict on.
 
     Parameters
     ----------
-    judgements, labelled, inference, source
+    judgements, labelled, inference
         As in `estimates`.
 
     Returns
@@ -484,7 +470,7 @@ def estimate_differences(
         else:
             row |= {"estimate": np.nan, "reason": "no text has both verdicts"}
         rows.append(row)
-    result = _estimated(rows, labelled, source=source, confidence=inference.confidence)
+    result = _estimated(rows, labelled, confidence=inference.confidence)
     return result._replace(estimates=stats.adjust(result.estimates))
 
 

@@ -38,10 +38,8 @@ ERRORS = "biasalert/errors.csv"
 #: Statements that are shown as evidence of a text, at most.
 _SHOWN = 2
 
-COLUMNS = [
-    *("verdict", "bias_type", "group", "attribute", "probability", "evidence", "reason"),
-    "instrument",
-]
+COLUMNS = ["verdict", "bias_type", "group", "attribute", "probability", "evidence", "reason"]
+COLUMNS += ["instrument"]
 
 
 class Detector(NamedTuple):

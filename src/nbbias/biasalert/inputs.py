@@ -12,6 +12,7 @@ from nbbias.biasalert import checks, corpus, pairs
 from nbbias.biasalert.judges import classifier, recorded
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge.entries import read_knowledge
+from nbbias.biasalert.levels import HumanLabels
 from nbbias.tables import DataError, NbbiasError, ParameterError, attempt
 from nbbias.text import embeddings, toxicity
 
@@ -38,13 +39,10 @@ def check(chosen: Any) -> list[str]:
             notes.append("the knowledge is empty: no statement is of a known type or group")
     answers, paired = None, None
     if chosen.answers_path != params.NONE:
-        options = {"size": chosen.answers_size, "seed": chosen.seed}
-        answers = attempt(problems, corpus.read_answers, chosen.answers_path, **options)
+        answers = attempt(problems, read_answers, chosen)
     if answers is not None:
         notes += tables.check_blank_texts(problems, answers, where=chosen.answers_path)
-        drawn = {"sampled": chosen.human_sample, "drawn": chosen.answers_size > 0}
-        people = {"human_path": chosen.human_path, "seed": chosen.seed, **drawn}
-        attempt(problems, corpus.read_labels, answers, **people)
+        attempt(problems, read_labels, answers, chosen)
     if chosen.pairs_path != params.NONE:
         paired = attempt(problems, pairs.read_pairs, chosen.pairs_path)
     judged = [checks.read_checks(), labelled, answers, paired]
@@ -69,6 +67,17 @@ def _read_labelled(chosen: Any) -> pd.DataFrame:
     return labelled
 
 
+def read_answers(chosen: Any) -> pd.DataFrame:
+    """Read the answers whose bias level parameters ask for (`corpus.read_answers`)."""
+    return corpus.read_answers(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
+
+
+def read_labels(answers: pd.DataFrame, chosen: Any) -> HumanLabels | None:
+    """Read people's labels of answers, if there are any (`corpus.read_labels`)."""
+    drawn = {"sampled": chosen.human_sample, "drawn": chosen.answers_size > 0}
+    return corpus.read_labels(answers, chosen.human_path, seed=chosen.seed, **drawn)
+
+
 def _check_replies(path: str, name: str, text_ids: pd.Series) -> None:
     """Read what a judge said, and see that it is of texts of this run."""
     replies, key, _ = recorded.read_replies(path, judge=name)
@@ -82,8 +91,5 @@ def _claimable(chosen: Any, answers: pd.DataFrame | None) -> list[pd.DataFrame]:
     """Return what claims can name: judges and how two of them differ, and models."""
     names = [*chosen.judges, *chosen.replies_paths]
     differences = [f"{first} − {second}" for first, second in permutations(names, 2)]
-    models = [] if answers is None else list(answers["model"].unique())
-    return [
-        pd.DataFrame({"judge": [*names, *differences]}),
-        pd.DataFrame({"model": pd.Series(models, dtype="str")}),
-    ]
+    models = pd.DataFrame(columns=["model"]) if answers is None else answers[["model"]]
+    return [pd.DataFrame({"judge": [*names, *differences]}), models]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nbbias import params, reading, tables
-from nbbias.biasalert import calibration, checks, corpus, detection, guard, levels, pairs
+from nbbias.biasalert import calibration, checks, corpus, detection, guard, inputs, levels, pairs
 from nbbias.biasalert.judges import panel as panels
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import choose_settings
@@ -126,8 +126,8 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
     >>> results.judgements["judge"].unique().tolist()
     ['keywords']
     """
-    inputs = {"labelled_path": labelled, "answers_path": answers}
-    with params.validate_inputs(Biasalert, parameters, **inputs) as chosen:
+    files = {"labelled_path": labelled, "answers_path": answers}
+    with params.validate_inputs(Biasalert, parameters, **files) as chosen:
         return _measure(chosen)
 
 
@@ -149,26 +149,27 @@ def _measure(chosen: Biasalert) -> Results:
     test = texts[texts["split"] == "test"].reset_index(drop=True)
     judgements = judge("test", test, every=True)
     evidence = asked["test"][1]
-    options: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
     detected = tables.concatenate(
         [
-            detection.estimates(judgements, test, **options),
-            detection.estimate_differences(judgements, test, **options),
-            detection.estimate_by_type(judgements, test, **options),
+            detection.estimates(judgements, test, inference=inference),
+            detection.estimate_differences(judgements, test, inference=inference),
+            detection.estimate_by_type(judgements, test, inference=inference),
         ]
     )
     answered: list[pd.DataFrame] = []
     guarded = pd.DataFrame()
     if chosen.answers_path != NONE:
-        answers = _read_answers(chosen)
+        answers = inputs.read_answers(chosen)
         answered, guarded = _measure_answers(chosen, panel, answers, judge("answers", answers))
     version = entries.version(knowledge)
     encoder = f"{embeddings.instrument(settings.embedding_model)}, knowledge {version}"
-    parts = [
+    of_test = [
         detected.estimates,
-        detection.estimate_retrieval(evidence, test, instrument=encoder, **options),
-        calibration.estimates(judgements, test, **options),
+        detection.estimate_retrieval(evidence, test, instrument=encoder, inference=inference),
+        calibration.estimates(judgements, test, inference=inference),
     ]
+    source = corpus.source(*paths)
+    parts = [table.assign(source=source) for table in of_test]
     if chosen.pairs_path != NONE:
         paired = pairs.read_pairs(chosen.pairs_path)
         more, less = (judge(side, paired.assign(text=paired[side])) for side in pairs.SIDES)
@@ -186,7 +187,7 @@ def _measure(chosen: Biasalert) -> Results:
     summary = retrieval.summarize_evidence(test, evidence).assign(threshold=panel.threshold)
     return Results(
         pd.concat(parts, ignore_index=True),
-        detected.units,
+        detected.units.assign(source=source),
         corpus.count_texts(texts),
         pd.concat([excluded, unused.assign(file="knowledge")])[["file", "reason", "n"]],
         counted.assign(version=version),
@@ -220,7 +221,7 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
     """
     texts, _ = corpus.read_texts(chosen.labelled_path, chosen.evaluation_path, seed=chosen.seed)
     knowledge, _ = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
-    answers = _read_answers(chosen)
+    answers = inputs.read_answers(chosen)
     leading = panels.leading_judge([*chosen.judges, *chosen.replies_paths], chosen.claims)
     judges = [name for name in chosen.judges if name == leading]
     replies = {name: path for name, path in chosen.replies_paths.items() if name == leading}
@@ -231,20 +232,10 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
     return table.assign(text_id=ids, unit=units)[["text_id", "text", "cell", "unit", "score"]]
 
 
-def _read_answers(chosen: Biasalert) -> pd.DataFrame:
-    return corpus.read_answers(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
-
-
 def _measure_answers(
     chosen: Biasalert, panel: JudgePanel, answers: pd.DataFrame, judgements: pd.DataFrame
 ) -> tuple[list[pd.DataFrame], pd.DataFrame]:
-    people = corpus.read_labels(
-        answers,
-        chosen.human_path,
-        sampled=chosen.human_sample,
-        drawn=chosen.answers_size > 0,
-        seed=chosen.seed,
-    )
+    people = inputs.read_labels(answers, chosen)
     source, confidence = corpus.source(chosen.answers_path), chosen.confidence
     options: dict[str, Any] = {"source": source, "confidence": confidence}
     parts = [levels.estimates(answers, judgements, people=people, **options)]

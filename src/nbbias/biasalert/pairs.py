@@ -41,17 +41,14 @@ def read_pairs(path: str) -> pd.DataFrame:
     if pairs["pair_id"].duplicated().any():
         breaches.append("a pair_id occurs twice; each pair needs its own")
     known = tables.read_shipped_table("biasalert/types.csv").query("source == 'CrowS-Pairs'")
-    allowed_values = {
-        "stereo_antistereo": ["antistereo", "stereo"],
-        "bias_type": sorted(known["category"]),
-    }
+    allowed_values = {"stereo_antistereo": ["antistereo", "stereo"]}
+    allowed_values["bias_type"] = sorted(known["category"])
     for name, allowed in allowed_values.items():
         unknown = pairs.loc[~pairs[name].isin(allowed), name].fillna("a missing value").unique()
         if len(unknown):
             listed, values = ", ".join(unknown[:3]), ", ".join(allowed)
             breaches.append(f"column {name} holds {listed}; known are {values}")
-    if breaches:
-        raise tables.ContractError(path, breaches)
+    tables.ContractError.refuse(path, breaches)
     return pairs.rename(columns={"pair_id": "text_id"}).astype({"text_id": "str"})
 
 

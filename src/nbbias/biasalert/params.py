@@ -108,16 +108,14 @@ class Biasalert(params.Parameters):
         names = [*map(str, self.judges), *self.replies_paths]
         twice = sorted({name for name in names if names.count(name) > 1})
         labels, answers = self.human_path != NONE, self.answers_path != NONE
+        named, sample = all(map(str.strip, self.replies_paths)), self.labelled_path == SAMPLE
+        tested = self.evaluation_path != NONE
         breaches = {
             f"two judges are called {', '.join(twice)}": bool(twice),
-            "replies_paths: a judge has no name; give it one": not all(
-                map(str.strip, self.replies_paths)
-            ),
+            "replies_paths: a judge has no name; give it one": not named,
             "human_path: labels of answers, and answers_path is none": labels and not answers,
             "human_sample: there is no human_path": self.human_sample and not labels,
-            "evaluation_path: name the labelled_path to learn from, too": (
-                self.evaluation_path != NONE and self.labelled_path == SAMPLE
-            ),
+            "evaluation_path: name the labelled_path to learn from, too": tested and sample,
         }
         for name in ("evaluation_path", "pairs_path", "human_path"):
             problem = f"{name}: there is no sample of it; name a file, or none"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,6 @@ from nbbias.params import Texts
 from nbbias.reading import Lead, claims, count_significant, names, phrases, prose, significance
 from nbbias.tables import UNTESTABLE
 from nbbias.tables.escape import markdown as escape
-
-Row = Mapping[str, Any]
 
 #: What tells rows of one measure apart.
 _KEYS = ("judge", "model", "bias", "group", "dimension", "topic")
@@ -240,7 +237,7 @@ def lead(
 
 
 def _of_judge(
-    row: Row, compared: pd.DataFrame, errors: pd.DataFrame, *, more: list[dict[str, Any]]
+    row: phrases.Row, compared: pd.DataFrame, errors: pd.DataFrame, *, more: list[dict[str, Any]]
 ) -> list[str]:
     """Say how accurate a judge is, how often it errs, and how it differs from the others."""
     others = compared["judge"].str.removeprefix(f"{row['judge']} − ")
@@ -259,7 +256,7 @@ def _of_judge(
     return sentences
 
 
-def _difference(name: str, row: Row) -> dict[str, Any]:
+def _difference(name: str, row: phrases.Row) -> dict[str, Any]:
     """Return what is said of a difference from another judge, with its sign.
 
     Examples

@@ -36,14 +36,12 @@ def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.Da
         There is no answer to one of them; the message names what may be meant instead.
     """
     there = list(generations["prompt"].unique())
-    asked = {"neutral_prompt": neutral, "biased_prompt": biased}
     faults = [
         f"{name}: no answers to the prompt {prompt!r}; {tables.closest_match(prompt, there)}"
-        for name, prompt in asked.items()
+        for name, prompt in {"neutral_prompt": neutral, "biased_prompt": biased}.items()
         if prompt not in there
     ]
-    if faults:
-        raise DataError("generations", faults)
+    DataError.refuse("generations", faults)
     return generations[generations["prompt"].isin([neutral, biased])].reset_index(drop=True)
 
 

@@ -19,9 +19,8 @@ import pandas as pd
 from nbbias import stats
 from nbbias.biased_prompts import sentences
 from nbbias.biased_prompts.corpus import NOBODY
-from nbbias.reading import Drawn, figures, forest, names, phrases, prose, significance, tipping
-from nbbias.reading.claims import CLAIM
-from nbbias.reading.lead import order_of_models
+from nbbias.reading import Drawn, figures, forest, names, prose, significance, tipping
+from nbbias.reading.lead import sort_models
 from nbbias.tables import escape
 
 
@@ -68,9 +67,7 @@ def shares(estimates: pd.DataFrame, scores: pd.DataFrame, *, prompts: Mapping[st
     """
     tested = estimates[estimates["statistic"] == "share_difference_change"]
     tested = tested[tested["measure"].eq("word") & tested["n"].gt(1)]
-    claimed = estimates[estimates[CLAIM].notna()] if CLAIM in estimates else estimates
-    models = order_of_models(phrases.families(sentences.select_leading(claimed)), tested)
-    tested = tested.sort_values("model", key=lambda of: of.map(models.index), kind="stable")
+    tested = sort_models(tested, estimates, sentences.group_leading)
     tested = tested.assign(significant=significance.is_significant(tested))
     rows = []
     for row in tested.to_dict("records"):

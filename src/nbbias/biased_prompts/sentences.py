@@ -141,6 +141,11 @@ def select_leading(declared: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([refusals, effects])
 
 
+def group_leading(declared: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return what `lead` speaks of by claim, measure and group."""
+    return phrases.families(select_leading(declared))
+
+
 # --- the corpus and its refusals ----------------------------------------------------------------
 
 

@@ -71,8 +71,7 @@ def prejudice(estimates: pd.DataFrame) -> Table:
     rows = news.claims.first_instrument(rows)
     cells = []
     for row in rows.to_dict("records"):
-        tested = pd.notna(row["p_adjusted"])
-        last = prose.p_value(row) if tested else f"N = {row['n']:,.0f}"
+        last = prose.p_value(row) if pd.notna(row["p_adjusted"]) else f"N = {row['n']:,.0f}"
         cells.append(f"{tables.estimate_cell(names.scaled(row, decimals=3))}; {last}")
     keys = ["measure", *_KEYS[:-1]]
     keys = [key for key in keys if rows[key].nunique(dropna=key != "group") > 1 or key == "model"]

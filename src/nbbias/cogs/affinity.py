@@ -170,8 +170,7 @@ def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None
         if sorted(order.split(BAR)) != sorted(identities):
             fault = f"the order {order!r} of {axis} does not hold {BAR.join(identities)}, each once"
             faults.append(fault)
-    if faults:
-        raise ContractError(where, faults)
+    ContractError.refuse(where, faults)
 
 
 def decided(judgements: pd.DataFrame) -> pd.DataFrame:

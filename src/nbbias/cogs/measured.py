@@ -12,7 +12,6 @@ from nbbias.cogs import affinity, diversity, people, rbs, suite as suites, visib
 from nbbias.cogs.params import Cogs, available_parts
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
-from nbbias.tables import NbbiasError
 from nbbias.text import embeddings
 
 
@@ -25,7 +24,7 @@ def check(chosen: Any) -> list[str]:
     >>> cogs.check(cogs.params.Cogs(parts=["rbs"]))
     []
     """
-    problems: list[NbbiasError] = []
+    problems = list[tables.NbbiasError]()
     model = chosen.embedding_model
     tables.attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
@@ -212,5 +211,4 @@ def _measure(chosen: Cogs) -> Results:
         found["people"] = people.beside_models(
             ratings, decided, suite, confidence=chosen.confidence
         )
-    estimates, units = (pd.concat(part, ignore_index=True) for part in zip(*estimated, strict=True))
-    return Results(**found | {"estimates": estimates, "units": units})
+    return Results(**found | tables.concatenate(estimated)._asdict())

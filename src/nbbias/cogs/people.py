@@ -70,8 +70,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     if twice := int(table.duplicated(keys).sum()):
         writer = "" if "model" in keys else " (a column model says whose texts were read)"
         faults.append(f"{twice} ratings occur twice; keep one per {', '.join(keys)}{writer}")
-    if faults:
-        raise ContractError(str(path), faults)
+    ContractError.refuse(str(path), faults)
     return table
 
 
@@ -104,8 +103,7 @@ def krippendorff_alpha(counts: np.ndarray) -> float:
     """
     pairs = counts[counts.sum(axis=1) > 1].astype(float)
     total = pairs.sum()
-    by_category = pairs.sum(axis=0)
-    expected = total**2 - (by_category**2).sum()
+    expected = total**2 - (pairs.sum(axis=0) ** 2).sum()
     if not expected:
         return np.nan
     rated = pairs.sum(axis=1)

@@ -64,12 +64,9 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         with_parts = pd.concat([both, shown[shown["statistic"].isin(PARTS.values())]])
         simulated = truth(with_parts, None) if texts.kind == "simulated" else pd.DataFrame()
-        values: dict[str, Any] = {
-            "n": Markup(count_range(both["n"])),
-            "tasks": Markup(_tasks(estimates)),
-        }
-        values |= {"scores": [*map(_others, by_score)], "truth": simulated.to_dict("records")}
-        sentences.append(prose.render("cogs.units", **values, fixed=fixed))
+        counts = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
+        values = {"scores": [*map(_others, by_score)], "truth": simulated.to_dict("records")}
+        sentences.append(prose.render("cogs.units", **counts, **values, fixed=fixed))
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
         worst = both["test"].astype("str").str.endswith(WORST).any()

@@ -18,14 +18,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import pandas as pd
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    model_validator,
-)
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 
 from nbbias.params import read_yaml, validate
 from nbbias.tables import SAMPLE, ParameterError, closest_match, data_path, resolve
@@ -44,8 +37,8 @@ Text = Annotated[str, StringConstraints(min_length=1)]
 Source = Literal["paper", "project", "user"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=False)
+class _Strict(BaseModel, extra="forbid", frozen=True):
+    """Data without unknown names."""
 
 
 def _slots(*names: str) -> AfterValidator:

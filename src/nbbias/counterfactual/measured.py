@@ -12,7 +12,6 @@ from nbbias.counterfactual.estimates import EMBEDDING, estimates
 from nbbias.counterfactual.params import Counterfactual
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
-from nbbias.tables import NbbiasError
 from nbbias.text import embeddings, sentiment, toxicity
 
 
@@ -30,7 +29,7 @@ def check(chosen: Any) -> list[str]:
     >>> counterfactual.check(counterfactual.params.Counterfactual())
     []
     """
-    problems: list[NbbiasError] = []
+    problems = list[tables.NbbiasError]()
     answers = tables.attempt(problems, versions.read_answers, chosen.answers_path)
     tables.attempt(problems, toxicity.choose, chosen.toxicity_scorer)
     tables.attempt(problems, embeddings.choose, chosen.embedding_model)

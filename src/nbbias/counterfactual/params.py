@@ -23,12 +23,8 @@ class Counterfactual(Parameters):
     statistics = params.named_statistics("counterfactual")
 
     claims: Claims = Field(
-        [
-            {"measure": "embedding", "statistic": "excess_distance"},
-            {"measure": "sentiment", "statistic": "difference"},
-            {"measure": "toxicity", "statistic": "difference"},
-            {"measure": "refusal", "statistic": "difference"},
-        ]
+        [{"measure": "embedding", "statistic": "excess_distance"}]
+        + [{"measure": m, "statistic": "difference"} for m in ("sentiment", "toxicity", "refusal")]
     )
     answers_path: InputFile = Field(
         SAMPLE,

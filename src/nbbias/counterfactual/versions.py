@@ -93,8 +93,7 @@ def swap_prompts(
     """
     biases = check_biases(biases, where="--swap")
     lexicon = lexicons.expand(lexicons.load_all(biases))
-    texts = prompts.set_index("prompt_id")["prompt"]
-    swapped = substitution.swap_texts(texts, lexicon)
+    swapped = substitution.swap_texts(prompts.set_index("prompt_id")["prompt"], lexicon)
     parts = [swaps.assign(bias=bias) for bias, _, swaps in swapped if len(swaps)]
     if not parts:
         message = f"no prompt names a group of {', '.join(biases)} that can be exchanged"

@@ -10,7 +10,6 @@ from nbbias import params, reading, tables
 from nbbias.llmbi import estimates, scoring
 from nbbias.llmbi.params import Llmbi
 from nbbias.params import Input
-from nbbias.tables import NbbiasError
 
 
 def check(chosen: Any) -> list[str]:
@@ -22,7 +21,7 @@ def check(chosen: Any) -> list[str]:
     >>> llmbi.check(llmbi.params.Llmbi())
     []
     """
-    problems: list[NbbiasError] = []
+    problems = list[tables.NbbiasError]()
     answers = tables.attempt(problems, scoring.read_answers, chosen.answers_path)
     tables.attempt(problems, scoring.read_neutral, chosen.neutral_path)
     exclusions: list[str] = []

@@ -28,10 +28,7 @@ class Llmbi(Parameters):
     statistics = params.named_statistics("llmbi")
 
     claims: Claims = Field(
-        [
-            {"measure": "llmbi", "statistic": "difference"},
-            {"measure": "llmbi", "statistic": "index"},
-        ]
+        [{"measure": "llmbi", "statistic": name} for name in ("difference", "index")]
     )
     answers_path: InputFile = Field(
         SAMPLE,

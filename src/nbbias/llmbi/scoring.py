@@ -305,8 +305,7 @@ def check_weights(weights: Mapping[str, float], dimensions: pd.Series) -> None:
     names = dimensions.dropna().unique()
     unknown = [name for name in weights if name not in names]
     said = [f"no dimension called {a}; {tables.closest_match(a, names)}" for a in unknown]
-    if said:
-        raise DataError("weights", said)
+    DataError.refuse("weights", said)
 
 
 # --- reference prose ------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.news.corpus import CELL
+from nbbias.stats import InferenceSettings
 from nbbias.stats.intervals import ROUNDING
 from nbbias.tables import Estimated
 
@@ -234,7 +235,7 @@ def prejudice(
     change: pd.DataFrame,
     *,
     group: str,
-    inference: stats.InferenceSettings,
+    inference: InferenceSettings,
     exchanged: pd.DataFrame | None = None,
     worse: int = -1,
     reach: float = 1.0,
@@ -290,11 +291,7 @@ def prejudice(
 
 
 def permute_prejudice(
-    change: pd.DataFrame,
-    exchanged: pd.DataFrame,
-    *,
-    inference: stats.InferenceSettings,
-    worse: int = -1,
+    change: pd.DataFrame, exchanged: pd.DataFrame, *, inference: InferenceSettings, worse: int = -1
 ) -> dict[str, dict[str, float]]:
     """Return null values of share and extent of prejudice: answers and originals exchanged.
 

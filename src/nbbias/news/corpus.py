@@ -257,11 +257,8 @@ def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.D
         return sample.corpus(
             writing=sample.SAMPLE_WRITING, desks_apart=True, faults=True, seed=SAMPLE_SEED
         )
-    problems: list[NbbiasError] = []
-    originals = tables.attempt(problems, read_originals, originals_path)
-    generations = tables.attempt(problems, read_generations, generations_path)
-    tables.refuse(problems)
-    assert originals is not None and generations is not None
+    sides = (read_originals, originals_path), (read_generations, generations_path)
+    originals, generations = tables.attempt_all(lambda side: side[0](side[1]), sides)
     unnamed = [_in_order(originals), generations["article_id"].str.startswith("row ").all()]
     if all(unnamed) and (generations.groupby(CELL[1:]).size() != len(originals)).any():
         needed = f"{len(originals)} originals need as many texts of a model"
@@ -308,6 +305,11 @@ class Read(NamedTuple):
     sentences: pd.DataFrame
     matches: pd.DataFrame
     lexicon: pd.DataFrame
+
+    @property
+    def usable(self) -> pd.DataFrame:
+        """The pairs that can be measured."""
+        return self.pairs[self.pairs["lost"].isna()]
 
 
 def lexicon(biases: Sequence[str], **lists: Any) -> pd.DataFrame:

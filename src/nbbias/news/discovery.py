@@ -106,7 +106,7 @@ def estimate(
     """
     articles = read.pairs[ARTICLE].drop_duplicates().sort_values(ARTICLE)
     halves = articles.assign(first=halve(articles.to_numpy(), seed=seed))
-    pairs = read.pairs[read.pairs["lost"].isna()].merge(halves, on=ARTICLE)
+    pairs = read.usable.merge(halves, on=ARTICLE)
     first = pairs.loc[pairs["first"], [*SIDES.values()]].to_numpy().ravel()
     text, instruments = distinct_sentences(read), ("words", embeddings.instrument(model))
     rows: list[Row] = []

@@ -70,7 +70,7 @@ def estimate(
 
         `p_adjusted` is Holm's over all cells, biases and groups of a statistic.
     """
-    pairs = read.pairs[read.pairs["lost"].isna()].set_index("pair_id")
+    pairs = read.usable.set_index("pair_id")
     cut = [cut_pair(*read.texts[ids]) for ids in pairs[[*SIDES.values()]].to_numpy()]
     sides = [embeddings.embed(side, model=model, device=device) for side in zip(*cut, strict=True)]
     vectors = [pd.DataFrame(side, pairs.index) for side in sides]

@@ -260,9 +260,8 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
     """
     rows: dict[tuple[str, ...], Any] = {ALL: slice(None)}
     if how.association == "own":
-        usable = read.pairs[read.pairs["lost"].isna()]
-        texts = {HUMAN: usable["original_id"]}
-        texts |= {key: part["generated_id"] for key, part in usable.groupby(CORPUS, sort=False)}
+        texts = {HUMAN: read.usable["original_id"]}
+        texts |= dict(iter(read.usable.groupby(CORPUS, sort=False)["generated_id"]))
         rows = {key: sentences["text_id"].isin(part) for key, part in texts.items()}
     parts = []
     for (model, prompt), of_corpus in rows.items():

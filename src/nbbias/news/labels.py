@@ -268,9 +268,7 @@ def labelled(read: Read, sheet: pd.DataFrame) -> Labelled:
     # Whatever a sheet's choices were turned into.
     own_labels = zip(rows["bias"], rows["label"], strict=True)
     odd = {label for bias, label in own_labels if label not in {*groups[bias], NOBODY, SEVERAL}}
-    if odd:
-        faults = [f"{label!r} is not a group of its list" for label in sorted(odd)]
-        raise DataError("labels", faults)
+    DataError.refuse("labels", [f"{label!r} is not a group of its list" for label in sorted(odd)])
     named = read.matches[[*SENTENCE, "bias", "group"]].astype({"bias": object, "group": object})
     named = named.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
     rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")

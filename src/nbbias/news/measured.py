@@ -9,24 +9,14 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nbbias import params, reading, stats, tables, text
-from nbbias.news import (
-    claims,
-    corpus,
-    discovery,
-    diversity,
-    fits,
-    labels,
-    sample,
-    scoring,
-    tone,
-    topics,
-    words,
-)
+from nbbias.news import claims, corpus, discovery, diversity, fits, labels, tone, topics, words
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
 from nbbias.news.explore import lexicon as explored
 from nbbias.news.params import News, NewsBias
 from nbbias.news.reading.tables import model_facts
+from nbbias.news.sample import compare_with_truth
+from nbbias.news.scoring import Scored, score
 from nbbias.params import NONE, Input
 from nbbias.tables import NbbiasError
 from nbbias.text import toxicity
@@ -97,8 +87,8 @@ class Corpus(NamedTuple):
     pairs: pd.DataFrame
     read: Read
     second_texts: Read | None = None
-    scored: scoring.Scored | None = None
-    scored_second: scoring.Scored | None = None
+    scored: Scored | None = None
+    scored_second: Scored | None = None
     number: fits.Number | None = None
     fitted: fits.Fitted | None = None
     answers: pd.DataFrame = pd.DataFrame()
@@ -260,8 +250,8 @@ def score_and_fit(whole: Corpus, chosen: News) -> Corpus:
     if "sentence" in chosen.levels:
         by: dict[str, Any] = {"scorers": chosen.sentiment_scorers, "device": chosen.device}
         by["toxicity_scorer"] = chosen.toxicity_scorer
-        further = whole.second_texts and scoring.score(whole.second_texts, **by, swapped=False)
-        whole = whole._replace(scored=scoring.score(whole.read, **by), scored_second=further)
+        further = whole.second_texts and score(whole.second_texts, **by, swapped=False)
+        whole = whole._replace(scored=score(whole.read, **by), scored_second=further)
     if "document" in chosen.levels:
         number = fits.number(whole.read, candidates=chosen.n_topics, seed=chosen.seed)
         seeds = range(chosen.seed, chosen.seed + chosen.topic_fits)
@@ -309,7 +299,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         sheet = labels.labelled(read, labels.read_sheet(chosen.labels_path))
         found["label_accuracy"] = labels.accuracy(sheet, **settings)
     if chosen.originals_path == tables.SAMPLE:
-        found["simulated"] = sample.compare_with_truth(found["estimates"])
+        found["simulated"] = compare_with_truth(found["estimates"])
     parts = [signed]
     options = {"device": chosen.device, "model": chosen.embedding_model, **settings}
     if chosen.diversity:

@@ -144,8 +144,7 @@ class News(params.Parameters):
             for bias in self.lexicon_paths
             if bias not in self.biases
         ]
-        shipped = lexicons.shipped(self.lists().get("language", "en"))
-        there = [*self.lexicon_paths, *shipped]
+        there = [*self.lexicon_paths, *lexicons.shipped(self.lists().get("language", "en"))]
         for bias in self.biases:
             if bias not in there:
                 faults.append(f"biases: no word list for {bias}; {closest_match(bias, there)}")

@@ -30,6 +30,8 @@ _BLOCK = 200_000
 class Scorers(NamedTuple):
     """The scorers of sentiment, that of toxicity (of `text.toxicity.choose`), and where it runs.
 
+    `versions` tell files of one name apart (`tables.stamp`).
+
     Examples
     --------
     >>> Scorers(["textblob"], "offline").device
@@ -39,6 +41,7 @@ class Scorers(NamedTuple):
     sentiment: Sequence[str]
     toxicity: str
     device: str = "cpu"
+    versions: Sequence[str] = ()
 
 
 class Scored(NamedTuple):
@@ -86,20 +89,16 @@ def score(
     swapped
         Whether the sentences that name a group are scored with each other group in its place, too.
     """
-    by = Scorers(list(dict.fromkeys(scorers)), toxicity.choose(toxicity_scorer), device)
+    names, toxic = list(dict.fromkeys(scorers)), toxicity.choose(toxicity_scorer)
+    by = Scorers(names, toxic, device, [*map(tables.stamp, [*names, toxic])])
     descriptors = read.matches.loc[read.matches["kind"] == "descriptor", _MATCH]
-    table = _score(distinct_sentences(read), read.sentences, descriptors, by, _versions(by))
-    swaps = swap_effects(read, by) if swapped else None
-    return Scored(table, _measures(table, by), swaps)
+    table = _score(distinct_sentences(read), read.sentences, descriptors, by)
+    return Scored(table, _measures(table, by), swap_effects(read, by) if swapped else None)
 
 
 @tables.stage
 def _score(
-    words: pd.Series,
-    sentences: pd.DataFrame,
-    descriptors: pd.DataFrame,
-    by: Scorers,
-    versions: list[str],
+    words: pd.Series, sentences: pd.DataFrame, descriptors: pd.DataFrame, by: Scorers
 ) -> pd.DataFrame:
     table = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]].reset_index(drop=True)
     texts = words.set_axis(table.index)
@@ -147,10 +146,6 @@ def _measures(scored: pd.DataFrame, by: Scorers) -> pd.DataFrame:
 # --- scorer bias ------------------------------------------------------------------------------
 
 
-def _versions(by: Scorers) -> list[str]:
-    return [tables.stamp(name) for name in [*by.sentiment, by.toxicity]]
-
-
 def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     """Score the sentences that name a group once more for each group that could stand there.
 
@@ -182,17 +177,12 @@ def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     kinds = dict.fromkeys(("bias", "group", "term", "kind"), object)
     matches = read.matches.merge(about[[*SENTENCE, "bias"]], on=[*SENTENCE, "bias"])
     matches = matches[_MATCH].astype(kinds)
-    return _swap_effects(words, about, matches, read.lexicon, by, _versions(by))
+    return _swap_effects(words, about, matches, read.lexicon, by)
 
 
 @tables.stage
 def _swap_effects(
-    words: pd.Series,
-    about: pd.DataFrame,
-    matches: pd.DataFrame,
-    lexicon: pd.DataFrame,
-    by: Scorers,
-    versions: list[str],
+    words: pd.Series, about: pd.DataFrame, matches: pd.DataFrame, lexicon: pd.DataFrame, by: Scorers
 ) -> pd.DataFrame:
     functions: dict[str, Callable[[pd.Series], pd.Series]] = {
         f"sentiment_{scorer}": partial(_polarity, scorer=scorer) for scorer in by.sentiment

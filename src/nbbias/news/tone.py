@@ -25,6 +25,7 @@ from nbbias.news import claims, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import ARTICLE, CELL, NEUTRAL, SENTENCE, SIDES, Read
 from nbbias.news.scoring import MASKED, Scored
+from nbbias.stats import InferenceSettings
 from nbbias.stats.agreement import MEASURE
 from nbbias.stats.intervals import ROUNDING
 from nbbias.tables import SCORES, Estimated, check
@@ -55,7 +56,7 @@ def level(
     read: Read,
     scored: Scored,
     *,
-    inference: stats.InferenceSettings,
+    inference: InferenceSettings,
     second_texts: Read | None = None,
     scored_second: Scored | None = None,
 ) -> Level:
@@ -84,7 +85,7 @@ def level(
     >>> pairs = news.pair(*news.sample.corpus({"colder": {"tone_female": -0.4}}, seed=1))
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
     >>> scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    >>> tone = news.tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=100))
+    >>> tone = news.tone.level(read, scored, inference=InferenceSettings(n_permutations=100))
     >>> of = tone.estimates.set_index(["measure", "statistic", "group"])["estimate"]
     >>> bool(of["sentiment", "mean_difference", "female"] < -0.1)
     True
@@ -132,8 +133,7 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
     """
     parts = []
     described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
-    named = read.sentences.groupby(SENTENCE)["n"].transform("sum")
-    others = named - read.sentences["n"]
+    others = read.sentences.groupby(SENTENCE)["n"].transform("sum") - read.sentences["n"]
     for bias in read.lexicon["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
         sentences = read.sentences.assign(others=others)[read.sentences["bias"] == bias]
@@ -208,7 +208,7 @@ def _shifts(sides: Mapping[str, pd.DataFrame], groups: int) -> list[np.ndarray]:
 
 
 def estimates(
-    scores: pd.DataFrame, read: Read, scored: Scored, *, inference: stats.InferenceSettings
+    scores: pd.DataFrame, read: Read, scored: Scored, *, inference: InferenceSettings
 ) -> Estimated:
     """Estimate sentence-level bias, by source, model and prompt, bias and instrument.
 
@@ -283,7 +283,7 @@ def neutral_spreads(
     values = scored.sentences.set_index(SENTENCE)[column].dropna()
     values = values[named.reindex(values.index).eq(0)].rename("value").reset_index()
     spreads = {}
-    for cell, pairs in read.pairs[read.pairs["lost"].isna()].groupby(CELL, sort=False):
+    for cell, pairs in read.usable.groupby(CELL, sort=False):
         texts = (pairs[["article_id", SIDES[side]]].drop_duplicates() for side in "ho")
         h, o = (side.set_axis(["article", "text_id"], axis=1).merge(values) for side in texts)
         of: Row = {"clusters": (h["article"], o["article"]), "confidence": confidence}
@@ -292,10 +292,7 @@ def neutral_spreads(
 
 
 def _cell(
-    units: pd.DataFrame,
-    groups: Sequence[str],
-    kind: dict[str, Any],
-    inference: stats.InferenceSettings,
+    units: pd.DataFrame, groups: Sequence[str], kind: dict[str, Any], inference: InferenceSettings
 ) -> list[Row]:
     reach, confidence = _REACH[kind["measure"]], inference.confidence
     how: Row = {"inference": inference, "reach": reach}

@@ -19,6 +19,7 @@ from nbbias.news import claims, replicates, shares
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
+from nbbias.stats import InferenceSettings
 from nbbias.tables import SCORES, check
 from nbbias.text import lexicons
 
@@ -30,11 +31,7 @@ POOLING = claims.Pooling(dict.fromkeys(("h_", "difference_", "score"), "mean"))
 
 
 def level(
-    read: Read,
-    fitted: Fitted,
-    *,
-    inference: stats.InferenceSettings,
-    second_texts: Read | None = None,
+    read: Read, fitted: Fitted, *, inference: InferenceSettings, second_texts: Read | None = None
 ) -> Level:
     """Measure the topics of a corpus: scores, losses, estimates and their null values.
 
@@ -60,7 +57,7 @@ def level(
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
     >>> how = news.fits.Fitting(n_topics=5, seeds=[1], threshold=0.5)
     >>> fitted = news.fits.fit(read, text.annotate.lemmatize(read.texts), how)
-    >>> inference = stats.InferenceSettings(n_permutations=100)
+    >>> inference = InferenceSettings(n_permutations=100)
     >>> topics = news.topics.level(read, fitted, inference=inference)
     >>> list(topics.chance["reference"].unique())
     ['permutation']
@@ -277,8 +274,7 @@ def _texts(
     """Return one side's texts: the story, the fit, the text's name, and its shares."""
     shares = {f"{side}_{group}": f"share_{group}" for group in groups}
     named = scores[[*_STORY, *shares]].rename(columns=shares)
-    name = written_by + side + scores["pair_id"].astype(str)
-    return named.assign(text=name).dropna()
+    return named.assign(text=written_by + side + scores["pair_id"].astype(str)).dropna()
 
 
 def _apart(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:

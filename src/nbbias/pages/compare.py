@@ -11,7 +11,7 @@ import pandas as pd
 
 from nbbias import studies, tables
 from nbbias.pages import changes, page
-from nbbias.reading import Table, figures, names, significance, templates
+from nbbias.reading import Table, figures, names, significance
 from nbbias.reading.prose import capitalize
 from nbbias.reading.tables import estimate_cell, p_in_table, readable, table_html
 from nbbias.tables import NbbiasError
@@ -56,8 +56,7 @@ def write(folders: Sequence[Path], target: Path) -> Path:
     values["pairs"] = [_changes(runs, first, other) for other in others]
     values["statistics"] = list(_side_by_side(runs))
     values["settings"] = table_html(Table(settings, "")) if len(settings) else ""
-    html = templates.render("compare.html.j2", **page.assets(), **values)
-    return tables.write(target, page.finished(html))
+    return page.write(target, "compare.html.j2", **values)
 
 
 # --- changes ------------------------------------------------------------------------------------

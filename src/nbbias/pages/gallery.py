@@ -11,7 +11,7 @@ from typing import Any
 from nbbias import tables
 from nbbias.pages import manifest, page, share
 from nbbias.params import FAILED
-from nbbias.reading import names, templates
+from nbbias.reading import names
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, data_path, escape
 
@@ -97,8 +97,8 @@ def write(out: Path) -> Path:
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
     values: dict[str, Any] = {"scripts": [script], "cards": cards, "samples": made}
     values |= {"headline": headline, "plain": escape.without_markdown}
-    html = templates.render("runs.html.j2", **values, **page.assets(script, images=_IMAGES))
-    return tables.write(out / "index.html", page.finished(html))
+    values |= page.assets(script, images=_IMAGES)
+    return page.write(out / "index.html", "runs.html.j2", **values)
 
 
 def publish(out: Path, site: Path) -> Path:

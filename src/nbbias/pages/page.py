@@ -120,6 +120,11 @@ def _number_figures(body: str, *, prefix: str = "") -> str:
     return _CAPTION.sub(lambda match: match[0] + label(prefix, next(numbers)), body)
 
 
+def write(target: Path, template: str, **values: Any) -> Path:
+    """Fill the template of a page with what every page brings and values of its own; write it."""
+    return tables.write(target, finished(reading.templates.render(template, **assets() | values)))
+
+
 def finished(text: str) -> str:
     """Keep numbers on one line with their units, and let a keyboard reach what scrolls."""
     text = tables.escape.tie(text)

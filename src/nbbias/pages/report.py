@@ -34,8 +34,7 @@ def write(runs: Sequence[Path], target: Path) -> Path:
     cite = page.citations(studies.home() / "CITATION.bib", {one["study"] for one in sections})
     values = {"sections": sections, "samples": [one["label"] for one in made], "cite": cite}
     values["agreed"] = _agreement(finished)
-    html = reading.templates.render("report.html.j2", **page.assets(), **values)
-    return tables.write(target, page.finished(html))
+    return page.write(target, "report.html.j2", **values)
 
 
 def _finished(folder: Path) -> list[tuple[Path, dict[str, Any]]]:

@@ -19,7 +19,7 @@ from matplotlib.ticker import MaxNLocator
 from nbbias import stats, studies, tables
 from nbbias.pages import changes, manifest, page
 from nbbias.params import FAILED
-from nbbias.reading import Table, figures, names, prose, significance, templates
+from nbbias.reading import Table, figures, names, prose, significance
 from nbbias.reading.tables import estimate_cell, table_html
 from nbbias.tables import NbbiasError, visible
 
@@ -270,8 +270,7 @@ def write(result: Watch, target: Path) -> Path:
     values |= {"alpha": f"{alpha:.2g}", "anchored": result.rows["of"].eq("judge").any()}
     labels = {"change": f"change [{100 * (1 - alpha):.4g}% CI]"}
     values["table"] = table_html(Table(_readable(result), "", labels=labels))
-    html = templates.render("watch.html.j2", **page.assets(), **values)
-    return tables.write(target, page.finished(html))
+    return page.write(target, "watch.html.j2", **values)
 
 
 def _draw(whole: pd.DataFrame, threshold: float) -> figures.Draw:

@@ -11,6 +11,7 @@ from .base import (
     Own as Own,
     Parameters as Parameters,
     Seed as Seed,
+    Strict as Strict,
     Study as Study,
     Texts as Texts,
     ToxicityScorer as ToxicityScorer,

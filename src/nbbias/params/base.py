@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import pandas as pd
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, Field, ValidationInfo, field_validator
 
 from nbbias import tables
 from nbbias.params.claims import Claims, claim_breaches
@@ -95,13 +95,16 @@ T = TypeVar("T")
 Distinct = Annotated[list[T], AfterValidator(_require_distinct)]
 
 
-class Parameters(BaseModel):
+class Strict(BaseModel, extra="forbid", strict=True, frozen=True, allow_inf_nan=False):
+    """No unknown names, no silent conversion."""
+
+
+class Parameters(Strict):
     """What every study's parameters share: no unknown names, no silent conversion.
 
     `statistics` are those that a claim can be about, by measure (`claims.named_statistics`).
     """
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
     claims: Claims = Field([])

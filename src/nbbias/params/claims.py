@@ -174,5 +174,4 @@ def check_claims(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
         for rows in cells
         if (problem := match_claim(rows, claim)[1])
     ]
-    if problems:
-        raise tables.ParameterError("claims", problems)
+    tables.ParameterError.refuse("claims", problems)

@@ -13,7 +13,7 @@ a `Lead`; `notebook.Notebook.lead` saves and shows it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -22,6 +22,7 @@ from markupsafe import Markup
 from nbbias.params import Texts
 from nbbias.reading import figures, names, phrases, prose, significance, templates, tipping
 from nbbias.reading.claims import CLAIM
+from nbbias.reading.phrases import Parts
 from nbbias.tables import ESTIMATE_KEYS, escape
 
 #: Numbers of ESTIMATES that stand beside a name.
@@ -163,18 +164,32 @@ def render(saved: Mapping[str, Any], *, figure: str = "") -> str:
 # --- the figure that leads --------------------------------------------------------------------
 
 
-def order_of_models(parts: Sequence[pd.DataFrame], rows: pd.DataFrame) -> list[str]:
-    """Return the models of rows as `forest` orders parts: first what is significant, by size.
+def sort_models(
+    rows: pd.DataFrame, estimates: pd.DataFrame, leading: Callable[[pd.DataFrame], Parts]
+) -> pd.DataFrame:
+    """Sort rows by model as `forest` does what leads: first what is significant, by size.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES.
+    estimates
+        All rows; where some are claims, these lead.
+    leading
+        Returns, of what leads, its parts.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"model": ["a", "b"], "estimate": 0.1, "p_adjusted": [0.9, 0.01]})
-    >>> order_of_models([rows.assign(confidence=0.95, reason=None)], rows)
+    >>> rows = rows.assign(confidence=0.95, reason=None)
+    >>> sort_models(rows, rows, lambda rows: [rows])["model"].tolist()
     ['b', 'a']
     """
+    parts = leading(estimates[estimates[CLAIM].notna()] if CLAIM in estimates else estimates)
     found = map(significance.significant, parts)
     by_size = [part.sort_values("estimate", key=abs, ascending=False) for part in found]
-    return [*pd.concat([*by_size, *parts, rows])["model"].unique()]
+    models = pd.concat([*by_size, *parts, rows])["model"].unique()
+    return rows.sort_values("model", key=lambda of: of.map([*models].index), kind="stable")
 
 
 #: Panels that a reader takes in at once.

@@ -74,8 +74,7 @@ class Terminal(Console):
             shown.add_column(heading, overflow="fold", min_width=width, justify=justify)
         for row in cells.to_numpy():
             shown.add_row(*row)
-        wide = self.options.update_width(1_000_000)
-        needed = self.measure(shown, options=wide)
+        needed = self.measure(shown, options=self.options.update_width(1_000_000))
         if needed.minimum > self.width:
             return self.blocks(cells)
         shown.padding = (0, 2, int(needed.maximum > self.width), 0)  # blank lines where rows wrap

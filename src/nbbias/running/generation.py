@@ -55,8 +55,7 @@ def check(
         Every breach of both.
     """
     study_values, problems = without_block(values), list[NbbiasError]()
-    if breaches := params.key_breaches(study_values):
-        raise ParameterError(where, breaches)
+    ParameterError.refuse(where, params.key_breaches(study_values))
     absent, block = list(to_come), None
     if "generate" in values:
         block = tables.attempt(

@@ -95,8 +95,7 @@ def write_sheet(
             settings: dict[str, Any] = {"width": until, "size": answers, "annotators": annotators}
             sheet, accuracy, mine = draw_round(stem, chosen, out, **settings)
         elif stem == "biasalert":
-            read = biasalert.corpus.read_answers
-            asked = read(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
+            asked = biasalert.inputs.read_answers(chosen)
             sheet = biasalert.corpus.draw_sheet(asked, out, size=answers, seed=chosen.seed)
             accuracy = pd.DataFrame({"estimate": [], "side": []})
         else:

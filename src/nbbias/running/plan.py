@@ -121,8 +121,7 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     with tables.starting_at(start):  # a model may be a folder there
         needs = parameters.needs()
     missing = {name: tables.missing_packages(*names) for name, names in needs.items()}
-    if breaches := [f"{name}: {message}" for name, message in missing.items() if message]:
-        raise ExtraError(str(path), breaches)
+    ExtraError.refuse(str(path), [f"{name}: {why}" for name, why in missing.items() if why])
     calls, exclusions = None, list[str]()
     if block is None:
         exclusions = _check_inputs(stem, parameters, where=str(path), start=start)

@@ -154,9 +154,8 @@ def sparse_mean(values: Sample, *, confidence: float) -> Estimate:
     changed = int((np.abs(observed) > ROUNDING).sum())
     if len(observed) < 2 or changed >= ENOUGH:
         return result
-    (gain_below, gain_above), (loss_below, loss_above) = (
-        _margins(side, confidence=confidence) for side in (observed, -observed)
-    )
+    gain_below, gain_above = _margins(observed, confidence=confidence)
+    loss_below, loss_above = _margins(-observed, confidence=confidence)
     mean, df = result.estimate, len(observed) - 1
     # Equal values have no t interval.
     below = np.fmax(np.hypot(gain_below, loss_above), mean - result.ci_low)

@@ -273,9 +273,8 @@ def correct_difference(
     below = (below - below[0]) / (below[-1] - below[0])
     low, high = np.interp(tails(confidence), below, true)
     # Nor is it more than the two corrected shares leave room for.
-    first, second = (
-        correct_share(share, n, rates=rates, confidence=confidence) for share, n in shares
-    )
+    first = correct_share(*shares[0], rates=rates, confidence=confidence)
+    second = correct_share(*shares[1], rates=rates, confidence=confidence)
     return Estimate(estimate).around(
         max(low, first.ci_low - second.ci_high), min(high, first.ci_high - second.ci_low)
     )

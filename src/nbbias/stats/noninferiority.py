@@ -135,8 +135,7 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     if not clustered and _is_binary(both):
         return paired_shares(both["second"], both["first"], confidence=confidence)
     test = "paired t over clusters" if clustered else "paired t"
-    change = means.second - means.first
-    result = Estimate(change, n=means.n, test=test)
+    result = Estimate(means.second - means.first, n=means.n, test=test)
     if means.df < 1:
         return result.replace(reason=ONE_VALUE if means.n == 1 else ONE_CLUSTER)
     error = means.error()

@@ -276,21 +276,19 @@ def summarize_labels(
     texts = marks.groupby("text_id", sort=False)
     drawn = texts[["round", "probability"]].first().astype(float)
     rounds = drawn["round"].groupby(cells.reindex(drawn.index)).agg(["min", "max", "nunique"])
+    possible = marks["probability"].between(0, 1, inclusive="right")
+    gaps = rounds["min"].ne(1) | rounds["max"].ne(rounds["nunique"])
+    several = texts[["round", "probability"]].nunique(dropna=False).ne(1)
+    keys = [name for name in ("text_id", "annotator") if name in marks]
     faults = {
-        "column probability: expected a number above 0, and at most 1": ~(
-            marks["probability"].between(0, 1, inclusive="right")
+        "column probability: expected a number above 0, and at most 1": ~possible,
+        "column round: rounds of a model are 1, 2, 3 … without a gap": gaps,
+        "a text has two rounds, or two probabilities": several,
+        "a text has two labels by one person; name people in column annotator": (
+            marks.dropna(subset="mark").duplicated(keys)
         ),
-        "column round: rounds of a model are 1, 2, 3 … without a gap": rounds["min"].ne(1)
-        | rounds["max"].ne(rounds["nunique"]),
-        "a text has two rounds, or two probabilities": texts[["round", "probability"]]
-        .nunique(dropna=False)
-        .ne(1),
-        "a text has two labels by one person; name people in column annotator": marks.dropna(
-            subset="mark"
-        ).duplicated([name for name in ("text_id", "annotator") if name in marks]),
     }
-    if breaches := [fault for fault, there in faults.items() if there.to_numpy().any()]:
-        raise DataError(where, breaches)
+    DataError.refuse(where, [fault for fault, there in faults.items() if there.to_numpy().any()])
     drawn = drawn.join(texts["mark"].agg(low="min", high="max", mean="mean", raters="count"))
     drawn = drawn.join(cells.rename("cell"), how="inner")
     return drawn.assign(counted=label_probability(drawn, cells.value_counts()))
@@ -357,8 +355,7 @@ def calibrate(score: pd.Series, label: pd.Series, weight: pd.Series) -> pd.Serie
     n, weight = len(truth), weight / weight.mean()
     about = (truth @ weight + _DRAWN / 2) / (n + _DRAWN)
     truth = (n * truth + _DRAWN * about) / (n + _DRAWN)
-    odds = logit(score.clip(*_SCORES).fillna(0.5))
-    features = np.column_stack([odds, score.isna()])
+    features = np.column_stack([logit(score.clip(*_SCORES).fillna(0.5)), score.isna()])
     weights = np.r_[weight * truth, weight * (1 - truth)]
     rows, classes = np.tile(features[known], (2, 1)), np.repeat([1, 0], n)
     fitted = LogisticRegression(C=1 / _PENALTY).fit(rows, classes, sample_weight=weights)

@@ -77,10 +77,8 @@ ONE_SOURCE = "all"
 #: Whole numbers up to here are distinct as floats, too.
 _LARGEST_COUNT = 2**53
 
-_FLAGS = {
-    **dict.fromkeys(("1", "1.0", "true", "yes"), True),
-    **dict.fromkeys(("0", "0.0", "false", "no"), False),
-}
+_FLAGS = dict.fromkeys(("1", "1.0", "true", "yes"), True)
+_FLAGS |= dict.fromkeys(("0", "0.0", "false", "no"), False)
 
 
 @dataclass
@@ -173,8 +171,7 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
         values, fault = convert(table[column].reset_index(drop=True), kind)
         converted[roles[column]] = values
         breaches += [f"column {visible(column)}: {fault}"] if fault else []
-    if breaches:
-        raise ContractError(file.path, breaches)
+    ContractError.refuse(file.path, breaches)
     result = pd.DataFrame(converted, index=range(len(table)))
     defaults = {"file": Path(notes.split(file.path)[0]).stem, "row": number_rows(result)}
     return result.assign(**{name: defaults[form[name].without] for name in filled})
@@ -302,6 +299,10 @@ def _to_number(value: object, holds: Callable[[float], bool] = math.isfinite) ->
     return number if holds(number) else None
 
 
+def _to_flag(value: object) -> bool | None:
+    return _FLAGS.get(str(value).strip().lower())
+
+
 def _is_count(number: float) -> bool:
     return number.is_integer() and 0 <= number < _LARGEST_COUNT
 
@@ -314,10 +315,6 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "number": (_to_number, "a number", float),
     "float": (partial(_to_number, holds=lambda _: True), "a number", float),
     "count": (partial(_to_number, holds=_is_count), "a whole number, 0 or more", float),
-    "flag": (
-        lambda value: _FLAGS.get(str(value).strip().lower()),
-        "true or false (or 1 and 0, yes and no)",
-        "boolean",
-    ),
+    "flag": (_to_flag, "true or false (or 1 and 0, yes and no)", "boolean"),
     "any": (_to_any, "text", "str"),
 }

@@ -216,8 +216,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
         error = f"the same {', '.join(contract.unique)} {verb} twice{hint}"
         rules.append((table.duplicated(list(contract.unique)), error))
     breaches += [f"the table: {fault}" for fault in _faults(*rules)]
-    if breaches:
-        raise ContractError(where or contract.name, breaches)
+    ContractError.refuse(where or contract.name, breaches)
     return table
 
 
@@ -264,8 +263,7 @@ def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) 
     nbbias.tables.errors.ContractError: answers: needs the column model; it has text
     """
     missing, names = [name for name in columns if name not in table], list(table.columns)
-    if breaches := describe_missing(missing, names, expected=columns, where=where):
-        raise ContractError(where, breaches)
+    ContractError.refuse(where, describe_missing(missing, names, expected=columns, where=where))
 
 
 def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
@@ -293,9 +291,9 @@ def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) 
     nbbias.tables.errors.DataError: mine.csv: model 'b': none of its 1 texts can be measured
     """
     rows = pd.Series(measurable.to_numpy(bool)).groupby(models.to_numpy(), sort=False)
-    if len(numbers := rows.size()[~rows.any()]):
-        lost = [f"model {m!r}: none of its {n} texts can be measured" for m, n in numbers.items()]
-        raise DataError(where, lost)
+    numbers = rows.size()[~rows.any()].items()
+    lost = [f"model {m!r}: none of its {n} texts can be measured" for m, n in numbers]
+    DataError.refuse(where, lost)
 
 
 def is_blank(texts: pd.Series) -> pd.Series:

@@ -35,6 +35,12 @@ class NbbiasError(Exception):
         self.breaches = [_shorten(breach) for breach in breaches]
         super().__init__(str(self))
 
+    @classmethod
+    def refuse(cls, where: str, breaches: Sequence[str]) -> None:
+        """Raise all breaches as one error, if there are any."""
+        if breaches:
+            raise cls(where, breaches)
+
     def __reduce__(self) -> tuple[Any, ...]:  # an error of a worker reaches the notebook whole
         return type(self), (self.where, self.breaches)
 

@@ -65,8 +65,7 @@ def require_packages(*packages: str, where: str) -> None:
     --------
     >>> require_packages("pandas", where="a table")
     """
-    if message := missing_packages(*packages):
-        raise ExtraError(where, message)
+    ExtraError.refuse(where, missing_packages(*packages))
 
 
 @contextlib.contextmanager

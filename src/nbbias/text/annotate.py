@@ -103,9 +103,8 @@ def context(texts: pd.Series, matches: pd.DataFrame, *, width: int = 60) -> pd.D
     for row in matches.itertuples():
         text = texts[row.text_id]
         left, right = text[max(0, row.start - width) : row.start], text[row.end : row.end + width]
-        left = (
-            left if row.start <= width else f"… {left.partition(' ')[2] or left}"
-        )  # no part of a word
+        # No part of a word.
+        left = left if row.start <= width else f"… {left.partition(' ')[2] or left}"
         right = right if row.end + width >= len(text) else f"{right.rpartition(' ')[0] or right} …"
         left, right = (re.sub(r"\s+", " ", side) for side in (left, right))
         rows.append((row.group, left.lstrip(), text[row.start : row.end], right.rstrip()))

@@ -120,8 +120,7 @@ def load(
         whole[column] = whole[column].fillna(default) if column in whole else default
     whole = whole.assign(bias=bias, language=language)[_COLUMNS]
     whole[["group", "term"]] = whole[["group", "term"]].apply(lambda column: column.str.strip())
-    if faults := _faults(whole):
-        raise ContractError(" and ".join(tables), faults)
+    ContractError.refuse(" and ".join(tables), _faults(whole))
     return whole
 
 

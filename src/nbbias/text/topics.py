@@ -81,10 +81,9 @@ class _FlatStart(np.random.RandomState):
 
 def _model_class(size: int) -> type[gensim.models.LdaModel]:
     """Return gensim's model, or the compiled one where it is installed and worth it."""
-    fast = size >= _WORTH and has_fast("lda", "numba")
-    model: type[gensim.models.LdaModel] = (
-        import_module("nbbias.fast.lda").LdaModel if fast else gensim.models.LdaModel
-    )
+    model: type[gensim.models.LdaModel] = gensim.models.LdaModel
+    if size >= _WORTH and has_fast("lda", "numba"):
+        model = import_module("nbbias.fast.lda").LdaModel
     return model
 
 
@@ -277,8 +276,7 @@ def perplexity(
             if len(distinct) < 2:
                 raise DataError("topics", "needs two articles")
             bags = count_words(tokens[~is_out], articles.index[~out], no_below=no_below)
-            topics = fit(bags, n_topics=n_topics, seed=seed)
-            value, words = _predict(topics, tokens[is_out])
+            value, words = _predict(fit(bags, n_topics=n_topics, seed=seed), tokens[is_out])
         except DataError as error:
             reason = "; ".join(error.breaches)
         return n_topics, value, words, out.sum(), (~out).sum(), None if words else reason

@@ -232,10 +232,8 @@ def require_trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     counts = {"biased": int(table["biased"].sum()), "not biased": int((~table["biased"]).sum())}
     short = [f"{name}: {count}" for name, count in counts.items() if count < FEWEST]
     if short:
-        raise ParameterError(
-            "labelled texts",
-            f"a judge needs ten texts of either label to learn from ({'; '.join(short)})",
-        )
+        needed = "a judge needs ten texts of either label to learn from"
+        raise ParameterError("labelled texts", f"{needed} ({'; '.join(short)})")
     return table
 
 

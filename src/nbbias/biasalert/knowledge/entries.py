@@ -122,12 +122,11 @@ def build(
     rows["group"] = rows["group"].fillna(named["group"])
     ids = [entry_id(*pair) for pair in zip(rows["statement"], rows["bias_type"], strict=True)]
     rows = rows.assign(source=source, entry_id=ids)
+    foreign = stated.notna() & ~stated.isin([*types(), ""])
     unusable = {
         "no statement": rows["statement"] == "",
         f"longer than {_LONGEST} characters": rows["statement"].str.len() > _LONGEST,
-        "of a category that is none of the types": stated.notna()
-        & (stated != "")
-        & ~stated.isin(list(types())),
+        "of a category that is none of the types": foreign,
         "of no type, and names no group that is known": rows["bias_type"].isna(),
     }
     none = pd.Series(None, index=rows.index, dtype=object)

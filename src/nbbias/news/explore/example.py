@@ -56,8 +56,8 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
     if listed.empty:
         return None
     claim = _significant(sentences.group_leading(declared)) or pairs.choose_claim(listed, focus)
-    keys, usable = [*CELL, "article_id"], corpus.read.pairs[corpus.read.pairs["lost"].isna()]
-    texts = usable.drop_duplicates(keys)
+    keys = [*CELL, "article_id"]
+    texts = corpus.read.usable.drop_duplicates(keys)
     table = pairs.differences(corpus.units, claim).merge(texts, on=keys)
     sides = {"original_id": "Human", "generated_id": None}
     return _show(corpus, claim, table, sides, of="generated minus human")
@@ -85,8 +85,7 @@ def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str
     if claim is None:
         return None
     keys = ["source", "model", "article_id"]
-    usable = corpus.read.pairs[corpus.read.pairs["lost"].isna()]
-    usable = usable.drop_duplicates([*keys, "prompt"])
+    usable = corpus.read.usable.drop_duplicates([*keys, "prompt"])
     wide = usable.pivot(index=keys, columns="prompt", values="generated_id").reset_index()
     table = pairs.differences(corpus.units, claim).merge(wide, on=keys)
     both = [prompts["neutral"], prompts["biased"]]

@@ -74,9 +74,8 @@ def list_terms(read: Read, changes: pd.DataFrame) -> pd.DataFrame:
         distinct texts); `change`: the largest change, over cells, of the group's mean signed
         difference when the term is left out, and the model, `changed_in`.
     """
-    usable = read.pairs[read.pairs["lost"].isna()]
     matches = read.matches.astype(dict.fromkeys(_KEYS, str))
-    sides = {"originals": usable["original_id"], "answers": usable["generated_id"]}
+    sides = {"originals": read.usable["original_id"], "answers": read.usable["generated_id"]}
     by_side = {
         side: matches[matches["text_id"].isin(texts)].groupby(_KEYS, sort=False).size()
         for side, texts in sides.items()
@@ -174,8 +173,7 @@ def change(read: Read, bias: str, *, without: str, term: str, group: str) -> Rea
         "a term has letters": term and not any(map(str.isalnum, term)),
         "a group needs a term": set(remaining["group"]) != set(listed["group"]),
     }
-    if any(faults.values()):
-        raise ContractError(bias, [fault for fault, is_there in faults.items() if is_there])
+    ContractError.refuse(bias, [fault for fault, is_there in faults.items() if is_there])
     sentences, matches = annotate.annotate(read.texts, remaining)
     grouped = corpus.grouped(sentences, matches, lexicon=remaining)
     return read._replace(sentences=grouped, matches=matches, lexicon=remaining)
@@ -244,9 +242,8 @@ def _count_terms(units: pd.DataFrame, read: Read, bias: str) -> pd.DataFrame:
     """Count each term in the texts of each unit that has it: `unit`, `term`, `group`, `h`, `o`."""
     matches = read.matches.loc[read.matches["bias"] == bias, ["text_id", "group", "term"]]
     matches = matches.astype({"group": str, "term": str})
-    usable = read.pairs[read.pairs["lost"].isna()]
     article = [*CELL, "article_id"]
-    texts = usable.merge(units[article].reset_index(names="unit"), on=article)
+    texts = read.usable.merge(units[article].reset_index(names="unit"), on=article)
     sides = {side: texts[["unit", column]] for side, column in SIDES.items()}
     named = [of.set_axis(["unit", "text_id"], axis=1).assign(side=s) for s, of in sides.items()]
     counted = pd.concat(named).drop_duplicates().merge(matches, on="text_id")

@@ -80,7 +80,6 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
     if listed.empty:
         return
     keys = ["source", "article_id", "model"]
-    usable = corpus.read.pairs[corpus.read.pairs["lost"].isna()]
     order = differences(corpus.units, choose_claim(listed, focus))
     order = order.sort_values("difference", key=abs, ascending=False, kind="stable")
     pairs = order[keys].drop_duplicates().head(_CHOICES).itertuples(index=False, name=None)
@@ -89,7 +88,7 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         if pair is None:
             return markup.note("Choose a pair. Its texts may hold what harms.")
         claim = listed.iloc[estimate].to_dict()
-        both = (differences(corpus.units, claim), usable)
+        both = (differences(corpus.units, claim), corpus.read.usable)
         rows, pairs_of_article = (table[(table[keys] == list(pair)).all(axis=1)] for table in both)
         writers = pairs_of_article["model"] + ", " + pairs_of_article["prompt"]
         answers = zip(writers, pairs_of_article["generated_id"], strict=True)

@@ -62,9 +62,9 @@ def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
     fit = fitted.fits[0]
     table = fits.described(fitted)
     table = table[table["sentences"] > 0]
-    usable = read.pairs[read.pairs["lost"].isna()]
-    texts = {"human": usable["original_id"]}
-    texts |= {", ".join(key): rows["generated_id"] for key, rows in usable.groupby(fits.CORPUS)}
+    texts = {"human": read.usable["original_id"]}
+    by_corpus = read.usable.groupby(fits.CORPUS)["generated_id"]
+    texts |= {", ".join(key): of for key, of in by_corpus}
     shares = {name: fit.shares.reindex(of.unique()).mean() for name, of in texts.items()}
     return table.join(pd.DataFrame(shares).add_prefix("share, "), on="topic")
 

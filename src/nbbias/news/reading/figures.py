@@ -14,8 +14,7 @@ import pandas as pd
 
 from nbbias.news import sentences
 from nbbias.reading import Drawn, figures, forest, names, prose, significance
-from nbbias.reading.claims import CLAIM
-from nbbias.reading.lead import order_of_models
+from nbbias.reading.lead import sort_models
 from nbbias.tables import escape
 
 
@@ -45,9 +44,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     found, more = significance.significant(rows)["model"], ""
     if few := measure == "document" and len(found) > 0:  # others are hardly different from 0
         rows, more = rows[rows["model"].isin(found)], " Drawn: models that differ significantly."
-    claimed = estimates[estimates[CLAIM].notna()] if CLAIM in estimates else estimates
-    models = order_of_models(sentences.group_leading(claimed), estimates)
-    rows = rows.sort_values("model", key=lambda of: of.map(models.index), kind="stable")
+    rows = sort_models(rows, estimates, sentences.group_leading)
     further, grey = sentences.select_further(estimates, measure)
     title = sentences.figure_title(rows, further, grey)
     more += f" Small grey markers: {escape.without_markdown(grey)}." * (len(further) > 0)

@@ -184,9 +184,8 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
         models = found["model"].unique()
         return render("news.subject", models=models, only=len(models) < rows["model"].nunique())
     people = found["group"].drop_duplicates().map(names.people)
-    none, untested = (
-        render(f"news.{of}", measure=measure) for of in ("none_significant", "untested")
-    )
+    none = render("news.none_significant", measure=measure)
+    untested = render("news.untested", measure=measure)
     what = Markup(render("news.differed", measure=measure, people=[*people]))
     return phrases.heading(rows, what=what, none=none, untested=untested)
 

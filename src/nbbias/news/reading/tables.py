@@ -239,8 +239,7 @@ def model_facts(path: str = SAMPLE) -> pd.DataFrame:
     unsized = models[~size.between(1, 1e18)]
     breaches = [f"{name}: parameters is not a number above 0" for name in unsized]
     breaches += [f"{name} occurs twice" for name in models[models.duplicated()]]
-    if breaches:
-        raise ContractError(path, breaches)
+    ContractError.refuse(path, breaches)
     return table.assign(size=size, rlhf=table.get("rlhf", pd.Series()).fillna("undisclosed"))
 
 
