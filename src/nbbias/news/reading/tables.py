@@ -40,7 +40,8 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     table
         ESTIMATES.
     name
-        ``"shares"``, ``"tone"``, ``"omission"``, ``"diversity"``, ``"words found"``, ``"directions"``, ``"distance"`` or
+        ``"shares"``, ``"tone"``, ``"omission"``, ``"diversity"``, ``"words found"``,
+        ``"directions"``, ``"distance"`` or
         ``"prejudice"``.
     measures
         The measures of the level.
