@@ -116,7 +116,7 @@ def power(table: pd.DataFrame) -> Drawn:
         ax.axhline(100 * POWER, color=figures.MUTED, lw=1, ls=":", zorder=0)
         ax.set(ylim=(-5, 105), xlim=(0, 1.1 * furthest), yticks=(0, 50, 100))
 
-    figure = figures.panels(rows, draw, by="test", height=1.5, share_x=False, columns=3)
+    figure = figures.panels(rows, draw, by="test", height=1.7, share_x=False, columns=5)
     figure.supxlabel("simulated effect", size="medium")
     figure.supylabel("power, %", size="medium")
     most = table["n"].max()

@@ -148,9 +148,9 @@ STUDY = params.Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.Texts(
         "simulated",
-        "Built in: leaning-writer's default texts resemble those that it writes as White people, "
-        "men and straight people; identity-judge prefers the same three, both-judge Black people, "
-        "women and queer people; both-judge and position-judge also prefer the first text.",
+        "Built in: leaning-writer's default texts resemble those as White people, men, straight "
+        "people; identity-judge prefers the same, both-judge Black people, women, queer people; "
+        "both-judge and position-judge also prefer the first text.",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},

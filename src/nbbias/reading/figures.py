@@ -35,7 +35,7 @@ _MOST_COLUMNS = 4
 _HALF = 0.34
 
 #: Characters on one line of a row's name, and of a title, by the number of panels side by side.
-_CHARACTERS = {1: (48, 80), 2: (32, 34), 3: (22, 22)}
+_CHARACTERS = {1: (48, 80), 2: (32, 34), 3: (22, 22), 5: (15, 15)}
 _FEWEST = (18, 18)
 
 Draw = Callable[[pd.DataFrame, Axes], object]
