@@ -84,7 +84,7 @@ def test_retry_after_is_waited_for_and_a_long_wait_announced(
     ask_prompts(tmp_path, server, *prompts, max_retries=1)
     times = sorted(server.times)
     assert 0.99 <= times[3] - times[2] < 3.0  # two clocks
-    assert sum("asks for patience; waiting 1 s" in message for message in caplog.messages) == 3
+    assert sum("waiting 1 s before another attempt" in message for message in caplog.messages) == 3
 
 
 # --- errors for good --------------------------------------------------------------------------

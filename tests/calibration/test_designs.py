@@ -127,6 +127,7 @@ def test_groups_of_one_study_are_no_more_studies() -> None:
 
 def test_the_detectable_effect_is_where_the_power_passes() -> None:
     row = {"study": "s", "measure": "m", "statistic": "d", "unit": "u", "n": 9, "n_tested": 50}
+    row["scenario"] = "a"
     row |= {"wrong_sign": 0.1, "exaggeration": 1.5}
     power = ((0.0, 0.05), (0.1, 0.3), (-0.1, 0.5), (0.2, 0.9), (0.4, 0.99))
     rows = pd.DataFrame([row | {"true_effect": size, "rejected": at} for size, at in power])
@@ -136,6 +137,7 @@ def test_the_detectable_effect_is_where_the_power_passes() -> None:
     assert table["effect"].tolist() == pytest.approx([0.1 + 0.1 * (at - low) / (high - low)])
     assert table["power_smallest"].item() == pytest.approx(0.4) and table["largest"].item() == 0.4
     assert table["power_largest"].item() == 0.99 and table["smallest"].item() == 0.1
+    assert table["studies"].item() == 50
     # Of one setting the true effect may differ between scenarios.
     other = estimates.minimum_detectable_effects(
         rows.assign(true_effect=rows["true_effect"].replace(-0.1, -0.08))

@@ -75,7 +75,7 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
         assert line.get_xdata() - beside == pytest.approx([row["smallest"], row["largest"]])
         assert [*line.get_ydata()] == [100 * row["power_smallest"], 100 * row["power_largest"]]
     many = sound.query("n == 400")["power_largest"].ge(0.8).sum()
-    assert f"at N = 400, 8 of the {len(drawn.figure.axes) - 2} tests shown" in drawn.title
+    assert f"at N = 400, 8 of the {len(drawn.figure.axes)} tests shown" in drawn.title
     assert f"({many} of {len(sound) // 3} in all, Appendix A2)" in drawn.title
     assert len(sound) // 3 - many == 2
     assert "13 reach 80% power for their largest simulated effect at N" in sentences.power(sound)

@@ -188,11 +188,11 @@ def minimum_detectable_effects(
     rows = []
     for key, cell in table.groupby(keys, sort=False):
         sizes = cell.groupby("setting")[means].mean().round(12)
-        tested = cell[cell["setting"] == sizes.index[-1]].groupby("scenario")["n_tested"].max()
+        of_largest = cell[cell["setting"] == sizes.index[-1]]
+        tested = of_largest.groupby(["scenario", "effect"])["n_tested"].max()
         crossing = _crossing(sizes.set_index("size")["rejected"], 1 - confidence)
         rows.append([*key, crossing, *sizes.iloc[-1][:2], tested.sum(), *sizes.iloc[0]])
-    of_largest = ["largest", "power_largest", "studies"]
-    columns = [*keys, "effect", *of_largest, "smallest", "power_smallest"]
+    columns = [*keys, "effect", "largest", "power_largest", "studies", "smallest", "power_smallest"]
     return pd.DataFrame(rows, columns=[*columns, "wrong_sign", "exaggeration"])
 
 

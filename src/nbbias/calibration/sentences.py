@@ -64,7 +64,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
     >>> found.plain[0].partition(" have")[0], found.numbers["n"].tolist()
-    ('In simulated studies, 16 of 23 measures', [1500, 800])
+    ('In simulated studies, 16 of 23 measures', [3000, 4000])
     """
     intervals, tests, families_ = summarize(rows)
     detected = f"{power(exclude_failing(shipped_power(), rows))}."
@@ -138,7 +138,7 @@ def warning(rows: pd.DataFrame) -> str:
     --------
     >>> from nbbias import calibration
     >>> warning(calibration.shipped())
-    'Five intervals fail, worst that of the share of group terms in short answers (17.8% coverage)'
+    'Five intervals fail, worst that of the share of group terms in short answers (17.2% coverage)'
     """
     fail = (rows["kind"] == "interval") & rows["verdict"].isin(FAILS)
     worst = _lowest_coverage(rows).query("fails").to_dict("records")
@@ -192,7 +192,7 @@ def families(rows: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> families(calibration.shipped()).loc[0, ["measure", "found"]].tolist()
-    ['Biased prompts: claims about the effect of the prompt', '4.7 [2.9, 7.6]']
+    ['LLMBI: claims about the LLM Bias Index', '3.8 [3.1, 4.6]']
     """
     table = rows[rows["kind"] == "family"].sort_values("share", ascending=False, ignore_index=True)
     table = table.assign(
@@ -216,7 +216,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     --------
     >>> from nbbias import calibration
     >>> summarize(calibration.shipped())[1]
-    'Of 20 tests, 9 are adequate, 3 fail and 8 are undecided (too few simulated studies).'
+    'Of 20 tests, 16 are adequate, 3 fail and 1 is undecided (too few simulated studies).'
     """
     sentences = []
     for what in ("interval", "test"):
@@ -310,7 +310,7 @@ def power_and_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     >>> table = calibration.shipped_power().query("measure == 'rbs_refused'")
     >>> shown = power_and_errors(table, calibration.shipped())
     >>> shown.loc[1, ["scenarios", "effect", "power_largest", "exaggeration"]].tolist()
-    ['2', '> 0.015', '40%', '1.1']
+    ['2', '> 0.015', '41% [38, 44]', '1.1']
     """
     few, one = table["power_smallest"] < _LOW_POWER, table["smallest"] == table["largest"]
     of = LISTED.groupby(["study", "measure"])["name"].agg(list)
