@@ -371,7 +371,11 @@ def assess_detector() -> dict[str, Any]:
         raw = stats.wilson(flagged / 100, 100, confidence=0.95)
         share = stats.correct_share(flagged / 100, 100, rates=rates, confidence=0.95)
         widths.append({"flagged": flagged, **stats.worst_case(share, raw, rates=rates).row()})
+    part = table[table["method"] == "string match"]
+    errors = ((1 - part["estimate"]) * part["n"]).groupby(part["model"]).sum()
+    errors /= part.groupby("model")["n"].sum()
     values = {"figure": picture, "rows": shown, "ends": ends, "widths": widths}
+    values["phrases"] = list(errors.items())
     return values | {"instrument": detector.instrument()}
 
 

@@ -471,7 +471,7 @@ def measures() -> Iterator[tuple[str, str]]:
     failing = calibration.sentences.failing(shipped).fillna("–")
     cells = (map(plain, row) for row in failing.to_numpy())
     head = ["measure", "worst scenario", "coverage, %", "false positives, %", "use instead"]
-    yield "include/failing.md", "\n".join(grid(cells, [*head, "lowest coverage of that, %"]))
+    yield "include/failing.md", "\n".join(grid(cells, [*head, "its lowest coverage, %"]))
     cells = (map(plain, row) for row in calibration.sentences.families(shipped).to_numpy())
     head = ["claims of a run", "false, %", "runs", "worst scenario", "false there, %", "runs there"]
     yield "include/families.md", "\n".join(grid(cells, [*head, "deciding limit, %"]))

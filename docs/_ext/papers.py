@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 
 #: Verdicts, and what they mean.
 VERDICTS = {
-    "faithful": "as in the paper",
+    "faithful": "as in the paper, by default or by a parameter",
     "method": "as in the paper, but its printed results were not computed again",
     "choice": "the paper says nothing, ours is given",
     "deviates": "otherwise, for the reason given",

@@ -84,7 +84,7 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
         expected = (">", row.largest) if few else ("≤", row.smallest) if many else ("", row.effect)
         assert row.effect_shown == "{} {:.3f}".format(*expected).strip()
         ends = proportion_confint(row.power_largest * row.studies, row.studies, method="wilson")
-        interval = "[{:.0f}, {:.0f}]".format(*(100 * end for end in ends))
+        interval = "[{:.0f},\xa0{:.0f}]".format(*(100 * end for end in ends))
         assert row.power_largest_shown == f"{row.power_largest:.0%} {interval}"
 
 

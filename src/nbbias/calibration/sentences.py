@@ -164,7 +164,7 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> failing(calibration.shipped()).loc[1, ["measure", "interval"]].tolist()
-    ['CoGS: Affinity Bias Score of texts in one order', '69.7 [64.7, 74.2]']
+    ['CoGS: Affinity Bias Score of texts in one order', '69.7 [64.7,\xa074.2]']
     """
     table = _failing(rows).sort_values(["kind", "worst"])  # intervals first
     table = table.assign(found=cards.in_percent(table[_WORST]))
@@ -192,7 +192,7 @@ def families(rows: pd.DataFrame) -> pd.DataFrame:
     --------
     >>> from nbbias import calibration
     >>> families(calibration.shipped()).loc[0, ["measure", "found"]].tolist()
-    ['LLMBI: claims about the LLM Bias Index', '3.8 [3.1, 4.6]']
+    ['LLMBI: claims about the LLM Bias Index', '3.8 [3.1,\xa04.6]']
     """
     table = rows[rows["kind"] == "family"].sort_values("share", ascending=False, ignore_index=True)
     table = table.assign(
@@ -236,6 +236,7 @@ def summarize(rows: pd.DataFrame) -> list[str]:
         values = {"adequate": table["verdict"].isin(ADEQUATE).sum(), "of": len(table)}
         values["fail"] = table["verdict"].isin(FAILS).sum()
         values |= {"least": table["share"].min(), "most": table["share"].max()}
+        values["worst"] = table["worst"].max()
         values["runs"] = prose.count_range(table["worst_n"])
         sentences.append(prose.render("calibration.families", **values))
     return sentences
@@ -310,7 +311,7 @@ def power_and_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
     >>> table = calibration.shipped_power().query("measure == 'rbs_refused'")
     >>> shown = power_and_errors(table, calibration.shipped())
     >>> shown.loc[1, ["scenarios", "effect", "power_largest", "exaggeration"]].tolist()
-    ['2', '> 0.015', '41% [38, 44]', '1.1']
+    ['2', '> 0.015', '41% [38,\xa044]', '1.1']
     """
     few, one = table["power_smallest"] < _LOW_POWER, table["smallest"] == table["largest"]
     of = LISTED.groupby(["study", "measure"])["name"].agg(list)
@@ -337,7 +338,7 @@ def power_and_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 def _with_interval(share: float, n: int) -> str:
     found = stats.wilson(share, n, confidence=stats.CONFIDENCE)
-    return f"{found.estimate:.0%} [{100 * found.ci_low:.0f}, {100 * found.ci_high:.0f}]"
+    return f"{found.estimate:.0%} [{100 * found.ci_low:.0f},\xa0{100 * found.ci_high:.0f}]"
 
 
 def _percent(shares: pd.Series) -> pd.Series:

@@ -69,7 +69,7 @@ def in_percent(rows: pd.DataFrame) -> list[str]:
     Examples
     --------
     >>> in_percent(pd.DataFrame([[0.5, 0.4, 0.6]]))
-    ['50.0 [40.0, 60.0]']
+    ['50.0 [40.0,\xa060.0]']
     """
     shares = rows.mul(100).itertuples(index=False)
-    return ["{:.1f} [{:.1f}, {:.1f}]".format(*row) for row in shares]
+    return ["{:.1f} [{:.1f},\xa0{:.1f}]".format(*row) for row in shares]
