@@ -47,7 +47,7 @@ def test_shares_stand_with_their_intervals_and_the_worst() -> None:
     table, rows = cards.calibrated(study).rows, (100 * rows.select_dtypes(float)).to_dict("records")
     for column, ends in {"found": "share low high", "worst": "worst worst_low worst_high"}.items():
         shares = [[row[end] for end in ends.split()] for row in rows]
-        expected = [f"{share:.1f} [{low:.1f}, {high:.1f}]" for share, low, high in shares]
+        expected = [f"{share:.1f} [{low:.1f},\xa0{high:.1f}]" for share, low, high in shares]
         assert sorted(table[column]) == sorted(expected)
     assert table.groupby("rate")["bound"].first().to_dict() == {
         "coverage": f"{min(row['bound'] for row in rows if row['nominal'] > 50):.1f}",

@@ -149,8 +149,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Built in: leaning-writer's default texts resemble those as White people, men, straight "
-        "people; identity-judge prefers the same, both-judge Black people, women, queer people; "
-        "both-judge and position-judge also prefer the first text.",
+        "people; identity-judge prefers the same, both-judge Black people, women, queer people and "
+        "the first text, position-judge only the first text.",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},

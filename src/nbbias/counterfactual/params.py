@@ -51,9 +51,9 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "20 prompts, rewritten by gender and race. Of its sentences, even-writer makes 50% praise; "
-        "uneven-writer 25% about women and 75% about men. It refuses prompts with Black people "
-        "with probability 25%.",
+        "20 prompts, rewritten by gender and race. In even-writer's answers 50% of sentences are "
+        "praise; in uneven-writer's, 25% about women and 75% about men. It refuses prompts with "
+        "Black people with probability 25%.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),
