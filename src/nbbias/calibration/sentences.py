@@ -146,7 +146,7 @@ def warning(rows: pd.DataFrame) -> str:
 
 
 def failing(rows: pd.DataFrame) -> pd.DataFrame:
-    """Lay out measures that fail, in the worst scenario of each, with what to do instead.
+    r"""Lay out measures that fail, in the worst scenario of each, with what to do instead.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def failing(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def families(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return how many runs without an effect made a claim, by study, most first.
+    r"""Return how many runs without an effect made a claim, by study, most first.
 
     Examples
     --------
@@ -295,7 +295,7 @@ def power(table: pd.DataFrame, *, name_undetected: bool = True) -> str:
 
 
 def power_and_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Return minimum detectable effects, power, and the errors of significant estimates, by N.
+    r"""Return minimum detectable effects, power, and the errors of significant estimates, by N.
 
     A test whose false positives are not shown to be adequate is marked (†). Errors of sign and
     magnitude are left out below 10% power; CoGS scores have no sign.

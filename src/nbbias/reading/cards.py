@@ -64,7 +64,7 @@ def calibrated(study: str | None = None) -> Table:
 
 
 def in_percent(rows: pd.DataFrame) -> list[str]:
-    """Write shares with their intervals, in percent.
+    r"""Write shares with their intervals, in percent.
 
     Examples
     --------
