@@ -417,8 +417,9 @@ SUFFIXES = {
 RATES = (
     "Coverage: share of 95% intervals that contain the true value. False positives: share of tests "
     "that are significant without an effect, nominally 5%; of a row “claims about …”: share of "
-    "whole runs in which any claim is (familywise error). Deciding limit: the worst one-sided "
-    "97.5% limit of any scenario; where it is adequate, above 90% (of tests: below 10%). A row "
+    "whole runs in which any claim is falsely significant (familywise error). The CI of the worst "
+    "scenario is Bonferroni-corrected. Deciding limit: the worst one-sided 97.5% limit of any "
+    "scenario, not corrected; of an adequate row above 90% (of tests: below 10%). A row "
     "fails if its rate is shown to be below 93% (of tests: above 7%) over all scenarios or in one. "
     "Undecided: too few studies were simulated. Conservative: above 97% (of tests: below 3%). "
     "[Verdicts and the worst scenario](../measures/calibration.md#quantities); "

@@ -52,12 +52,12 @@ def calibrated(study: str | None = None) -> Table:
         "rate": rows["rate"],
         "verdict": rows["verdict"],
         "found": in_percent(rows[["share", "low", "high"]]),
-        "n": rows["n"],
         "worst": in_percent(rows[["worst", "worst_low", "worst_high"]]),
-        "worst_n": rows["worst_n"],
         "at": rows["at"],
         "bound": rows["bound"].mul(100).map("{:.1f}".format),
     }
+    if study is None:
+        columns |= {"n": rows["n"], "worst_n": rows["worst_n"]}
     table = caption(pd.DataFrame(columns), study="cards", name="calibrated")
     named = rows["at"].str.contains("short answers").any()
     return table if named else table._replace(note=str(table.note).partition(" Short answers")[0])
