@@ -84,8 +84,8 @@ def scored(estimates: pd.DataFrame, what: str, *, judge: str) -> str:
     --------
     >>> row = {"judge": "mine", "bias": None, "estimate": 0.5, "n": 9}
     >>> row |= {"measure": "detection", "dimension": None, "statistic": "classification_score"}
-    >>> scored(pd.DataFrame([row]), "named", judge="mine")[:71]
-    'Of the texts that it flagged, mine named the type in 4 of 9 whose label'
+    >>> scored(pd.DataFrame([row]), "named", judge="mine")[:59]
+    'Of the texts that it flagged, mine named the type in 4 of 9'
     """
     rows = estimates[(estimates["judge"] == judge) & (estimates["measure"] == "detection")]
     rows = rows[rows["bias"].isna() & rows["estimate"].notna()].drop_duplicates("statistic")

@@ -120,7 +120,7 @@ def held_out(rows: pd.DataFrame) -> str:
     --------
     >>> from nbbias import calibration
     >>> held_out(calibration.shipped())[:42]
-    '16 intervals have a held-out scenario: one'
+    'For 16 intervals, adequate or not, one sce'
     """
     keys = ["study", "measure"]
     expected = LISTED.groupby(keys)["held_out"].mean().rename("expected").reset_index()
