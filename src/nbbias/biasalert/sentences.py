@@ -193,9 +193,9 @@ def lead(
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows), instrument=short)
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
     scored = _pooled(rows, "accuracy")
-    leading = scored.head(1)
-    if "claim" not in rows and len(scored):
-        leading = scored[scored["judge"] == leading_judge(scored["judge"])]
+    leading = scored[scored["claim"].eq(scored["claim"].min())] if "claim" in rows else scored
+    if len(leading):
+        leading = leading[leading["judge"] == leading_judge(leading["judge"])]
     compared = _pooled(rows, _DIFFERENCE)
     toxicity = _pooled(estimates[estimates["judge"] == "toxicity"], "accuracy")
     toxicity = toxicity.assign(instrument="toxicity score: " + toxicity["instrument"].astype("str"))

@@ -49,9 +49,10 @@ class JudgePanel:
 
 
 def leading_judge(names: Iterable[str], claims: Iterable[Mapping[str, Any]] = ()) -> str:
-    """Return the judge of the first claim about an accuracy; else the last that is fitted.
+    """Return the judge of the first claim about accuracy over all texts; else the last fitted one.
 
-    A recorded judge counts as fitted; without either, it is the last of all.
+    A recorded judge counts as fitted; without either, it is the last of all. So it is where the
+    claim names no judge.
 
     Examples
     --------
@@ -60,12 +61,15 @@ def leading_judge(names: Iterable[str], claims: Iterable[Mapping[str, Any]] = ()
     >>> claims = [{"statistic": "accuracy", "judge": "keywords"}]
     >>> leading_judge(["classifier", "keywords"], claims)
     'keywords'
+    >>> leading_judge(["classifier", "keywords"], [{"statistic": "accuracy"}])
+    'classifier'
     """
     listed = list(names)
-    accuracies = [claim for claim in claims if claim["statistic"] == "accuracy"]
-    declared = [claim["judge"] for claim in accuracies if claim.get("judge") in listed]
+    of_all = (claim for claim in claims if claim["statistic"] == "accuracy" and "bias" not in claim)
+    judges = (claim.get("judge") for claim in of_all)
+    declared = next((judge for judge in judges if judge is None or judge in listed), None)
     able = [name for name in listed if name not in JUDGES or JUDGES[name].learns]
-    return (declared or (able or listed)[-1:])[0]
+    return declared or (able or listed)[-1]
 
 
 def fit(
