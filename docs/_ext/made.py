@@ -435,7 +435,8 @@ def measures() -> Iterator[tuple[str, str]]:
         rows, names = [], set()
         for row in table[table["study"] == stem].to_dict("records"):
             name = filled(row["name"].replace("{model} − {people}", "one model − another"))
-            if "_change" in row["statistic"] and not name.startswith("change"):
+            changes = re.search("(?<!verdict)_change", row["statistic"])
+            if changes and not name.startswith("change"):
                 name = f"change of {name}"
             if name in names:
                 ends = [end for end in SUFFIXES if row["statistic"].endswith(end)]
@@ -460,8 +461,12 @@ def measures() -> Iterator[tuple[str, str]]:
                 lines += [f"## {heading}", "", note, "", *fold]
                 lines += [*grid(cells, names_of), *([":::", ""] if note else [])]
         yield f"include/measures-{stem}.md", "\n".join(lines)
-    scenarios = [map(plain, row) for row in designs.scenarios().to_numpy()]
-    lines = grid(scenarios, ["study", "scenario", "what is simulated"])
+    scenarios = designs.scenarios()
+    scenarios.iloc[:, 0] = scenarios.iloc[:, 0].mask(scenarios.iloc[:, 0].duplicated(), "")
+    lines = grid(
+        [map(plain, row) for row in scenarios.to_numpy()],
+        ["study", "scenario", "what is simulated"],
+    )
     yield "include/scenarios.md", "\n".join([":::{dropdown} All scenarios", "", *lines, ":::"])
     shipped = calibration.shipped()
     usable = calibration.sentences.usable(shipped)

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
@@ -69,10 +70,12 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
     shown = sentences.power_and_errors(sound, full)
     one = sound.query("measure == 'abs' and statistic == 'abs'")
     (ax,) = (ax for ax in drawn.figure.axes if ax.get_title(loc="left") == "CoGS: ABS")
-    for at, (line, (_, row)) in enumerate(zip(ax.lines, one.iterrows(), strict=False)):
-        beside = 0.02 * (at - 1) * one["largest"].max()
-        assert line.get_xdata() - beside == pytest.approx([row["smallest"], row["largest"]])
-        assert [*line.get_ydata()] == [100 * row["power_smallest"], 100 * row["power_largest"]]
+    for curve, marks, row in zip(ax.lines[::2], ax.lines[1::2], one.itertuples(), strict=False):
+        assert [*marks.get_xdata()] == [row.smallest, row.largest]
+        assert [*marks.get_ydata()] == [100 * row.power_smallest, 100 * row.power_largest]
+        at_effect = np.interp([0, row.effect, row.largest], *curve.get_data())
+        expected = [5, row.effect if np.isnan(row.effect) else 80, 100 * row.power_largest]
+        assert at_effect == pytest.approx(expected, abs=1, nan_ok=True)
     many = sound.query("n == 400")["power_largest"].ge(0.8).sum()
     assert f"at N = 400, 8 of the {len(drawn.figure.axes)} tests shown" in drawn.title
     assert f"({many} of {len(sound) // 3} in all, Appendix A2)" in drawn.title

@@ -508,8 +508,12 @@ def compared(
         result = stats.paired_shares(first, second, confidence=confidence)
         return result.replace(n=None, n_lost=None).row()
     if not change.any():
-        limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / len(np.unique(clusters))))) / 10
-        bound = f"at most {limit}% of clusters differ, one-sided {100 * confidence:.4g}% limit"
+        n = len(np.unique(clusters))
+        limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / n))) / 10
+        bound = (
+            f"0 of {n} clusters of similar texts differ; one-sided {100 * confidence:.4g}% limit: "
+        )
+        bound += f"{limit}%"
         return {"estimate": 0.0, "reason": f"both err on the same texts ({bound})"}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
     if (test := _flip_signs(change, clusters))["p_least"] > least_p(MIN_DIFFER):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from nbbias import stats
 from nbbias.calibration import sentences
-from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER
+from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, interpolate_power
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
@@ -87,7 +89,7 @@ _LINES = ("o:", "s--", "^-")
 
 
 def power(table: pd.DataFrame) -> Drawn:
-    """Draw the power of each test with several simulated effects by these, a line for each N.
+    """Draw the power of each test with several simulated effects by these, a curve for each N.
 
     Parameters
     ----------
@@ -109,12 +111,14 @@ def power(table: pd.DataFrame) -> Drawn:
     rows = rows[several].sort_values(["test", "n", "size"], ignore_index=True)
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
-        furthest = part["size"].max()
-        for at, (style, (n, line)) in enumerate(zip(_LINES, part.groupby("n"), strict=False)):
-            size = line["size"] + 0.02 * (at - 1) * furthest
-            ax.plot(size, line["power"], style, color=figures.INK, ms=4, label=f"N = {n}")
+        effects = np.linspace(0, part["size"].max())
+        for style, (n, line) in zip(_LINES, part.groupby("n"), strict=False):
+            of_n = line.set_index("size")["power"]
+            curve = 100 * interpolate_power(effects, of_n / 100, confidence=stats.CONFIDENCE)
+            ax.plot(effects, curve, style[1:], color=figures.INK, lw=1)
+            ax.plot(of_n.index, of_n, style[0], color=figures.INK, ms=4, label=f"N = {n}")
         ax.axhline(100 * POWER, color=figures.MUTED, lw=1, ls=":", zorder=0)
-        ax.set(ylim=(-5, 105), xlim=(0, 1.1 * furthest), yticks=(0, 50, 100))
+        ax.set(ylim=(-5, 105), xlim=(0, 1.1 * effects[-1]), yticks=(0, 50, 100))
 
     figure = figures.panels(rows, draw, by="test", height=1.7, share_x=False, columns=5)
     figure.supxlabel("simulated effect", size="medium")
@@ -127,7 +131,7 @@ def power(table: pd.DataFrame) -> Drawn:
     return Drawn(
         figure,
         rows,
-        "Power of each test by the size of the simulated effect, a line for each number of units.",
+        "Power of each test by the size of the effect, a curve for each number of units.",
         prose.render_plain("calibration.power_title", **values),
         prose.render_plain("calibration.power_caption"),
     )
