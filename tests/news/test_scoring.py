@@ -65,7 +65,8 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
     pairs = corpus("She met a poor man. A white nurse came.", "He left. A black nurse came.")
     lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")
     read = news.annotate(pairs, lexicon=lexicon)
-    found = news.scoring.swap_effects(read, BY).set_index([*SENTENCE, "bias"])
+    scored = news.scoring.score(read, scorers=BY.sentiment, toxicity_scorer=BY.toxicity)
+    found = scored.swaps.set_index([*SENTENCE, "bias"])
     words, about = distinct_sentences(read), read.sentences[read.sentences["group"] != NEUTRAL]
     assert len(found) == len(about)
     for row in about.drop_duplicates(["bias", "group"]).itertuples():

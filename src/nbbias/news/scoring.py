@@ -93,7 +93,8 @@ def score(
     by = Scorers(names, toxic, device, [*map(tables.stamp, [*names, toxic])])
     descriptors = read.matches.loc[read.matches["kind"] == "descriptor", _MATCH]
     table = _score(distinct_sentences(read), read.sentences, descriptors, by)
-    return Scored(table, _measures(table, by), swap_effects(read, by) if swapped else None)
+    swaps = swap_effects(read, table, by) if swapped else None
+    return Scored(table, _measures(table, by), swaps)
 
 
 @tables.stage
@@ -146,13 +147,15 @@ def _measures(scored: pd.DataFrame, by: Scorers) -> pd.DataFrame:
 # --- scorer bias ------------------------------------------------------------------------------
 
 
-def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
+def swap_effects(read: Read, scored: pd.DataFrame, by: Scorers) -> pd.DataFrame:
     """Score the sentences that name a group once more for each group that could stand there.
 
     Parameters
     ----------
     read
         What `news.annotate` returned.
+    scored
+        Scores of its sentences (`sentences` of `Scored`).
     by
         The scorers.
 
@@ -168,7 +171,8 @@ def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     >>> from nbbias import news, text
     >>> pairs = news.pair(*news.sample.corpus({"even": {}}, seed=1))
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
-    >>> bool(swap_effects(read, Scorers(["vader"], "offline"))["sentiment_vader"].eq(0).all())
+    >>> scored = score(read, scorers=["vader"], toxicity_scorer="offline")
+    >>> bool(scored.swaps["sentiment_vader"].eq(0).all())
     True
     """
     about = read.sentences[read.sentences["group"] != NEUTRAL]
@@ -177,12 +181,17 @@ def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     kinds = dict.fromkeys(("bias", "group", "term", "kind"), object)
     matches = read.matches.merge(about[[*SENTENCE, "bias"]], on=[*SENTENCE, "bias"])
     matches = matches[_MATCH].astype(kinds)
-    return _swap_effects(words, about, matches, read.lexicon, by)
+    scored = scored.set_index(SENTENCE).loc[words.index].assign(text=words)
+    return _swap_effects(scored, about, matches, read.lexicon, by)
 
 
 @tables.stage
 def _swap_effects(
-    words: pd.Series, about: pd.DataFrame, matches: pd.DataFrame, lexicon: pd.DataFrame, by: Scorers
+    scored: pd.DataFrame,
+    about: pd.DataFrame,
+    matches: pd.DataFrame,
+    lexicon: pd.DataFrame,
+    by: Scorers,
 ) -> pd.DataFrame:
     functions: dict[str, Callable[[pd.Series], pd.Series]] = {
         f"sentiment_{scorer}": partial(_polarity, scorer=scorer) for scorer in by.sentiment
@@ -191,12 +200,13 @@ def _swap_effects(
     parts = [pd.DataFrame(columns=[*SENTENCE, "bias", *functions])]
     for bias, sentences in about.groupby("bias", sort=False):
         sentences = sentences.reset_index(drop=True)
-        texts = words.loc[pd.MultiIndex.from_frame(sentences[SENTENCE])].set_axis(sentences.index)
+        subset = scored.loc[pd.MultiIndex.from_frame(sentences[SENTENCE])].set_axis(sentences.index)
+        texts = subset["text"]
         places = _places(sentences, matches[matches["bias"] == bias])
         listed = lexicon[lexicon["bias"] == bias]
         swaps = substitution.swap_groups(texts, sentences["group"], places, lexicon=listed)
         effects = {
-            column: substitution.swap_effects(texts, swaps, score=function)
+            column: substitution.swap_effects(texts, swaps, score=function, known=subset[column])
             for column, function in functions.items()
         }
         parts.append(sentences[[*SENTENCE, "bias"]].assign(**effects))

@@ -304,7 +304,9 @@ def replace_words(texts: pd.Series, replacements: Mapping[str, str]) -> pd.Serie
     return texts.map(replace, na_action="ignore")
 
 
-def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.Series:
+def swap_effects(
+    words: pd.Series, swaps: pd.DataFrame, *, score: Score, known: pd.Series | None = None
+) -> pd.Series:
     """Return the swap effect of sentences: score minus its mean over all groups substituted.
 
     Parameters
@@ -315,6 +317,8 @@ def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.S
         Of `swap_groups`.
     score
         The scorer; each distinct text is scored once.
+    known
+        The scores of `words`, in their order, which are then not scored again.
 
     Returns
     -------
@@ -330,7 +334,15 @@ def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.S
     """
     subset = words.loc[swaps["row"].unique()]
     texts = subset.tolist() + swaps["text"].tolist()
-    scores = on_distinct(texts, lambda distinct: score(pd.Series(distinct, dtype=object)))
+    of_words = pd.Series(dtype=float) if known is None else known.set_axis(words)
+    of_words = of_words[~of_words.index.duplicated()]
+
+    def look_up(distinct: list[str]) -> np.ndarray:
+        new = [text for text in distinct if text not in of_words.index]
+        of_new = pd.Series(np.asarray(score(pd.Series(new, dtype=object)), dtype=float), new)
+        return pd.concat([of_words, of_new]).loc[distinct].to_numpy()
+
+    scores = on_distinct(texts, look_up)
     of_swaps = pd.Series(scores[len(subset) :], index=[swaps["row"], swaps["group"]])
     # The mean over names within each group, then over groups; one missing score is a missing mean.
     mean = of_swaps.groupby(level=[0, 1], sort=False).mean().groupby(level=0, sort=False).mean()
