@@ -147,9 +147,10 @@ def calibrated(
         if table is None:
             sys.exit(f"{run}: holds no {name}; params/calibration/full.yaml makes them")
         found.append(table)
-    text = calibration.summarize(*found, confidence=0.95).round(4).to_csv(index=False)
+    level = calibration.estimates.SHIPPED_CONFIDENCE
+    text = calibration.summarize(*found, confidence=level).round(4).to_csv(index=False)
     print(f"wrote {tables.write(tables.data_path('calibration.csv'), text)}")
-    power = calibration.estimates.minimum_detectable_effects(found[0]).round(4)
+    power = calibration.estimates.minimum_detectable_effects(found[0], confidence=level).round(4)
     path = tables.data_path("calibration_power.csv")
     print(f"wrote {tables.write(path, power.to_csv(index=False))}")
 

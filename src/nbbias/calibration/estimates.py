@@ -21,6 +21,9 @@ _ERRORS = (
     ("family", "familywise_error", "false", "n_false", False),
 )
 
+#: Level of the intervals of the full run, whose summary ships.
+SHIPPED_CONFIDENCE = 0.95
+
 #: The power at which an effect counts as detectable.
 POWER = 0.8
 

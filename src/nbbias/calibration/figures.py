@@ -6,9 +6,14 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from nbbias import stats
 from nbbias.calibration import sentences
-from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, interpolate_power
+from nbbias.calibration.estimates import (
+    ADEQUATE,
+    FAILS,
+    POWER,
+    SHIPPED_CONFIDENCE,
+    interpolate_power,
+)
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
@@ -114,7 +119,7 @@ def power(table: pd.DataFrame) -> Drawn:
         effects = np.linspace(0, part["size"].max())
         for style, (n, line) in zip(_LINES, part.groupby("n"), strict=False):
             of_n = line.set_index("size")["power"]
-            curve = 100 * interpolate_power(effects, of_n / 100, confidence=stats.CONFIDENCE)
+            curve = 100 * interpolate_power(effects, of_n / 100, confidence=SHIPPED_CONFIDENCE)
             ax.plot(effects, curve, style[1:], color=figures.INK, lw=1)
             ax.plot(of_n.index, of_n, style[0], color=figures.INK, ms=4, label=f"N = {n}")
         ax.axhline(100 * POWER, color=figures.MUTED, lw=1, ls=":", zorder=0)

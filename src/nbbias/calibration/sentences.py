@@ -5,7 +5,14 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias import stats
-from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, STATISTIC, shipped_power
+from nbbias.calibration.estimates import (
+    ADEQUATE,
+    FAILS,
+    POWER,
+    SHIPPED_CONFIDENCE,
+    STATISTIC,
+    shipped_power,
+)
 from nbbias.calibration.params import TOLERANCE
 from nbbias.calibration.trials import LISTED
 from nbbias.params import Texts
@@ -337,7 +344,7 @@ def power_and_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_interval(share: float, n: int) -> str:
-    found = stats.wilson(share, n, confidence=stats.CONFIDENCE)
+    found = stats.wilson(share, n, confidence=SHIPPED_CONFIDENCE)
     return f"{found.estimate:.0%} [{100 * found.ci_low:.0f},\xa0{100 * found.ci_high:.0f}]"
 
 

@@ -20,7 +20,8 @@ from nbbias.reading.claims import CLAIM
 from nbbias.reading.prose import capitalize, count_range, number, render
 
 Row = Mapping[str, Any]
-#: Rows of ESTIMATES in parts, and rows of one direction, each with those that they are of.
+#: Tables of rows of ESTIMATES, one for each claim, measure and group; and tables of the rows of one
+#: direction, each with the table that they are part of.
 Parts = Sequence[pd.DataFrame]
 Sides = Sequence[tuple[pd.DataFrame, pd.DataFrame]]
 
