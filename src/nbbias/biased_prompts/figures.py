@@ -80,6 +80,7 @@ def shares(estimates: pd.DataFrame, scores: pd.DataFrame, *, prompts: Mapping[st
             rows.append(row | ends | of | dict.fromkeys(["null", *significance.SELECTED], np.nan))
     shown = pd.DataFrame(rows, columns=[*tested, "side", "cell", "panel"])
     found = shown[shown["significant"].eq(True)].groupby("model", sort=False)["estimate"]
+    shown["significant"] = shown["significant"].where(shown["side"] == "ours", False)
     title = prose.render_plain(
         "biased_prompts.shares", name="".join(shown["panel"][:1]), found=[*found.agg(list).items()]
     )

@@ -47,6 +47,9 @@ def limits(rows: pd.DataFrame, kind: str) -> Drawn:
     figure = figures.panels(drawn, _draw, by="panel", height=0.5 + 0.017 * _FONT * len(table))
     values = {"what": kind, "n": len(table), "adequate": table["verdict"].isin(ADEQUATE).sum()}
     values["limit"] = sentences.limit(table)
+    values["tolerated"] = values["limit"] / 2 + TOLERANCE
+    values["tolerated"] = values["limit"] / 2 + TOLERANCE
+    values["tolerated"] = values["limit"] / 2 + TOLERANCE
     return Drawn(
         figure,
         table,

@@ -228,16 +228,11 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     sentences = []
     for what in ("interval", "test"):
         part = rows[rows["kind"] == what]
-        counts = {"adequate": ADEQUATE, "wide": ADEQUATE[1:], "fail": FAILS}
-        numbers: dict[str, float] = {
-            name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()
-        }
         if len(part):
-            numbers |= {"n": len(part), "level": part["nominal"].iloc[0]}
-            if what == "interval":  # of a variant, another measure is the remedy
-                remedies = _look_up(part[part["verdict"].isin(FAILS)], "remedy")
-                numbers["variants"] = int((remedies != "").sum())
-            sentences.append(prose.render("calibration.verdicts", what=what, **numbers))
+            counts = {"adequate": ADEQUATE, "fail": FAILS}
+            numbers = {name: int(part["verdict"].isin(of).sum()) for name, of in counts.items()}
+            values = {"what": what, "n": len(part), "level": part["nominal"].iloc[0]}
+            sentences.append(prose.render("calibration.verdicts", **values, **numbers))
     table = rows[rows["kind"] == "family"]
     if len(table):
         values = {"adequate": table["verdict"].isin(ADEQUATE).sum(), "of": len(table)}

@@ -148,9 +148,9 @@ STUDY = params.Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.Texts(
         "simulated",
-        "Built in: leaning-writer's default texts resemble its texts as White, male or straight "
-        "people; identity-judge prefers the same, both-judge those as Black people, women, queer "
-        "people and the text shown first, position-judge only the text shown first.",
+        "Built in: leaning-writer's default texts resemble those it writes as White, male or "
+        "straight people. identity-judge prefers texts written as these; both-judge prefers those "
+        "as Black, female or queer people and the text shown first; position-judge, the latter.",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},

@@ -31,7 +31,7 @@ _LEGEND = {"line": "no difference", "truth": "simulated value (refusal rate only
 
 #: What axes are in units of; other measures are scores.
 _AXES = {EMBEDDING: "cosine distance", "length": "words", "refusal": "percentage points"}
-_AXES |= {"sentiment": "sentiment (−1 to 1)", "toxicity": "toxicity (0 to 1)"}
+_AXES |= {"sentiment": "difference (scores −1 to 1)", "toxicity": "difference (scores 0 to 1)"}
 
 #: Measures of which a lead states a difference, and differences that a heading names.
 _STATED, _NAMED = 3, 6

@@ -52,8 +52,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "20 prompts, rewritten by gender and race. In even-writer's answers 50% of sentences are "
-        "praise; in uneven-writer's, 25% of those about women and 75% of those about men are. It "
-        "refuses prompts with Black people with probability 25%.",
+        "praise; in uneven-writer's, 25% of those about women and 75% of those about men. "
+        "Uneven-writer also refuses prompts with Black people with probability 25%.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),

@@ -252,7 +252,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     >>> scores = pd.DataFrame({"model": ["m"], "score": 1.0, "neutral": 0.4, "neutral_low": 0.2,
     ...                        "neutral_high": 0.8})
     >>> plot_indices(rows, scores).title
-    'm scores higher than reference prose (1 of 1 answers above the 95% range of its passages)'
+    'm scores higher than reference prose (1 of 1 answers above the range of 95% of its passages)'
     >>> unknown = rows.assign(null=np.nan, null_low=np.nan, null_high=np.nan)
     >>> plot_indices(unknown, scores).title
     "No model's index could be compared with reference prose"
@@ -279,7 +279,9 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     figure.set_figheight(figure.get_figheight() + 0.15 * len(rows))
     sides = np.where(beyond["estimate"] > beyond["null"], "higher", "lower")
     said = beyond.assign(side=sides).join(counts, on="model").to_dict("records")
-    what = f"differences from {_PROSE} (grey: {level} of its single passages)"
+    what = (
+        f"means (large) and single answers (small), minus {_PROSE} (grey: {level} of its passages)"
+    )
     return Drawn(
         figure,
         drawn,

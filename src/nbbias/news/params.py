@@ -256,10 +256,10 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Built in: women's share of gendered words 15 points lower (fewer-women); White people's "
-        "share of race terms 20 points higher, Black and Asian people's 10 lower (more-white); "
-        "tone towards women 0.26 lower (colder-on-women); another subject (off-the-subject); no "
-        "difference (even).",
+        "Differences built in: women's share of gendered words 15 points lower in fewer-women; "
+        "White people's share of race terms 20 points higher, Black and Asian people's 10 lower in "
+        "more-white; tone towards women 0.26 lower in colder-on-women; another subject in "
+        "off-the-subject; none in even.",
     ),
     main_estimates=(
         params.MainEstimate("word", "share_difference"),

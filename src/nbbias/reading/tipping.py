@@ -177,7 +177,8 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     lines, confidence = [], level(claims)
     # A fallback scorer's toxicity follows praise: the page says by how much.
     fallback = claims.loc[claims["instrument"].str.contains("not Detoxify", na=False), "measure"]
-    points = points[~points["measure"].isin(fallback)]
+    left_out = points["measure"].isin(fallback)
+    points = points[~left_out]
     # Of a rate of 0 nothing was missed that could have been more.
     points = points[points["tipping_point"].notna() | points["error"].ne("false negatives")]
     for row in points.to_dict("records"):
@@ -189,4 +190,5 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
         macro = f"tipping.{row['error'].replace(' ', '_')}"
         lines.append(render(macro, row=row, level=confidence, **values))
     some = bool(points["measured"].isna().any())
-    return [*lines, render("tipping.undone", some=some)] if lines else []
+    note = render("tipping.undone", some=some, toxicity=left_out.any())
+    return [*lines, note] if lines else []

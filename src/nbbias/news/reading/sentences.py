@@ -262,7 +262,7 @@ def spreads(estimates: pd.DataFrame) -> list[str]:
     ...        "ci_high": 1.8, "confidence": 0.95, "instrument": "i"}
     >>> rows = [row, row | {"model": "n", "ci_low": 0.9}, row | {"model": "o", "estimate": 1.05}]
     >>> spreads(pd.DataFrame(rows))[0].partition(" as in")[0]
-    'Sentiment of sentences about nobody varied 1.60 times as much in m (95% CI 1.40 to 1.80)'
+    'Sentiment of sentences that name no group varied 1.60 times as much in m (95% CI 1.40 to 1.80)'
     """
     rows = estimates[estimates["statistic"] == "neutral_spread_ratio"]
     rows = rows[rows["instrument"].isin(rows["instrument"].head(1))]
