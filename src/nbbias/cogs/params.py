@@ -149,8 +149,8 @@ STUDY = params.Study(
     sample=params.Texts(
         "simulated",
         "Built in: leaning-writer's default texts resemble those it writes as White, male or "
-        "straight people. identity-judge prefers texts written as these; both-judge prefers those "
-        "as Black, female or queer people and the text shown first; position-judge, the latter.",
+        "straight people, which identity-judge prefers; both-judge prefers those as Black, female "
+        "or queer people and the text shown first; position-judge, the latter.",
     ),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
