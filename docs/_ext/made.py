@@ -415,15 +415,11 @@ SUFFIXES = {
 }
 #: What stands above a study's error rates.
 RATES = (
-    "Coverage: share of 95% intervals that contain the true value. False positives: share of tests "
-    "that are significant without an effect, nominally 5%; of a row “claims about …”: share of "
-    "whole runs in which any claim is falsely significant (familywise error). The CI of the worst "
-    "scenario is Bonferroni-corrected. Deciding limit: the worst one-sided 97.5% limit of any "
-    "scenario, not corrected; of an adequate row above 90% (of tests: below 10%). A row "
-    "fails if its rate is shown to be below 93% (of tests: above 7%) over all scenarios or in one. "
-    "Undecided: too few studies were simulated. Conservative: above 97% (of tests: below 3%). "
-    "[Verdicts and the worst scenario](../measures/calibration.md#quantities); "
-    "[scenario names](../measures/calibration.md#simulation-scenarios)."
+    "Coverage of 95% intervals should be 95%; false positives of tests, and of whole runs (rows "
+    "“claims about …”), at most 5%. The CI of the worst scenario is Bonferroni-corrected. The "
+    "deciding limit, the worst one-sided 97.5% limit of any scenario, must be above 90% (of tests: "
+    "below 10%) for a row to be adequate. [Verdicts](../measures/calibration.md#verdicts); "
+    "[scenarios](../measures/calibration.md#simulation-scenarios)."
 )
 PLACEHOLDERS = {"{of}": "a group's", "{people}": "a group", "{terms}": "group terms"}
 
@@ -476,7 +472,7 @@ def measures() -> Iterator[tuple[str, str]]:
     yield "include/verdicts.md", verdicts
     failing = calibration.sentences.failing(shipped).fillna("–")
     cells = (map(plain, row) for row in failing.to_numpy())
-    head = ["measure", "worst scenario", "coverage, %", "false positives, %", "use instead"]
+    head = ["measure", "worst scenario", "coverage, %", "false positives, %", "instead"]
     yield "include/failing.md", "\n".join(grid(cells, [*head, "its lowest coverage, %"]))
     cells = (map(plain, row) for row in calibration.sentences.families(shipped).to_numpy())
     head = ["claims of a run", "false, %", "runs", "worst scenario", "false there, %", "runs there"]
