@@ -18,6 +18,15 @@ RACES = ["white", "black", "asian"]
 SUITE = cogs_suite.load(axes=["race", "gender", "orientation", "disability"])
 
 
+def decide(
+    asked: pd.DataFrame, plan: Judge, names: list[str], rng: np.random.Generator
+) -> pd.DataFrame:
+    """Let a judge reply on every text in every order, and read its decisions."""
+    table = judge(asked, plan, names, rng=rng)
+    replied = table["position"].map("Choice {:.0f}".format, na_action="ignore").fillna("I refuse.")
+    return affinity.decided(table.assign(reply=replied))
+
+
 def judged(
     plan: Judge, *, axis: str = "race", evaluator: str = "j", n: int = 30, seed: int = 0
 ) -> pd.DataFrame:
@@ -25,7 +34,7 @@ def judged(
     asked = pd.DataFrame({"model": "m", "task": "haiku", "topic": "t", "theme": range(n)})
     asked["theme"] = "theme " + asked["theme"].astype("str")
     names, rng = list(SUITE.axes[axis].identities), np.random.default_rng(seed)
-    return judge(asked, plan, names, rng=rng).assign(evaluator=evaluator, axis=axis)
+    return decide(asked, plan, names, rng).assign(evaluator=evaluator, axis=axis)
 
 
 def estimated(table: pd.DataFrame, **options: object) -> pd.DataFrame:

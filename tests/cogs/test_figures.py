@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
-from nbbias.cogs.sample import Judge, judge
-from tests.cogs.test_affinity import judged
+from nbbias.cogs.sample import Judge
+from tests.cogs.test_affinity import decide, judged
 from tests.cogs.test_rbs import VALUES, distances
 from tests.reading.test_figures import dots
 
@@ -87,7 +87,7 @@ def test_shares_by_task_stand_in_a_panel_of_judge_and_writer() -> None:
     asked = index.to_frame(index=False).set_axis(["model", "task", "theme"], axis=1)
     asked = asked.assign(topic="t", theme="theme " + asked["theme"].astype(str))
     plans = {"fair": Judge(), "partial": Judge(identity={"black": 50.0})}
-    tables = [judge(asked, plan, names, rng=rng).assign(evaluator=e) for e, plan in plans.items()]
+    tables = [decide(asked, plan, names, rng).assign(evaluator=e) for e, plan in plans.items()]
     chosen = pd.concat(tables, ignore_index=True).assign(axis="race")
     table = affinity.abs_estimates(chosen, SUITE, by_task=True, confidence=0.95).estimates
     # A writer without answers as one identity has blank cells.

@@ -139,8 +139,8 @@ def judge(
     Returns
     -------
     DataFrame
-        `model`, `task`, `topic`, `theme`, `order`, `repeat`, `position`, `identity`, `reason`: the
-        columns of `cogs.affinity.decided` that are about the decision.
+        `model`, `task`, `topic`, `theme`, `order`, `repeat` and `position`, NaN where the judge
+        refuses.
     """
     shown = orders(list(identities))
     at = np.array([[identities.index(name) for name in order] for order in shown])
@@ -154,17 +154,9 @@ def judge(
     seen = utility[:, at] + place + rng.gumbel(size=(n, len(shown), k))
     position = seen.argmax(axis=2) + 1.0
     position[rng.random(position.shape) < judge.refuses] = np.nan
-    flat = position.ravel()
     table = asked.loc[asked.index.repeat(len(shown))].reset_index(drop=True)
-    decided = np.where(np.isnan(flat), 1, flat).astype(int) - 1
-    chosen = np.array(identities, dtype=object)[np.tile(at, (n, 1))[np.arange(len(flat)), decided]]
-    return table.assign(
-        order=np.tile([BAR.join(order) for order in shown], n),
-        repeat=1,
-        position=flat,
-        identity=pd.array(np.where(np.isnan(flat), None, chosen), dtype="str"),
-        reason=pd.Series("no decision was found", index=table.index).where(np.isnan(flat)),
-    )
+    listed = np.tile([BAR.join(order) for order in shown], n)
+    return table.assign(order=listed, repeat=1, position=position.ravel())
 
 
 def judgements(suite: Suite | None = None) -> pd.DataFrame:
