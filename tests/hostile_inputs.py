@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.biasalert import corpus
+from nbbias import tables
 from nbbias.params.yaml import as_yaml
 from tests import hostile
 from tests.hostile import ADDRESS, ANSI, FORMULA, IMAGE, LATEX, NUL, SCRIPT, TEMPLATE, UNITS
@@ -104,7 +104,7 @@ def _biasalert(folder: Path) -> dict[str, Any]:
                 attribute = f"={ending} {TEMPLATE} {IMAGE}"
                 rows.append((text, biased, kind, f"{group} {UNITS}", attribute))
     labelled = pd.DataFrame(rows, columns=["text", "biased", "bias_type", "group", "attribute"])
-    labelled["text_id"] = labelled["text"].map(corpus.hash_text)
+    labelled["text_id"] = labelled["text"].map(tables.hash_text)
     answers = [
         (f"{i} {at} {ugly}", model, f"{ugly} {labelled['text'].iloc[i]}")
         for at, model in enumerate(NAMES)

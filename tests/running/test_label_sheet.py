@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias import biasalert, news
+from nbbias import biasalert, news, tables
 from nbbias.running import label_sheet
 from nbbias.tables import csv
 from tests.conftest import Command
@@ -84,7 +84,7 @@ def test_answers_are_drawn_in_rounds_and_a_run_has_the_same_estimate(
     tmp_path: Path, command: Command
 ) -> None:
     truth = biasalert.corpus.read_answers("sample", seed=0)
-    marks = truth.set_index(truth["text_id"].map(biasalert.corpus.hash_text))["simulated_bias"]
+    marks = truth.set_index(truth["text_id"].map(tables.hash_text))["simulated_bias"]
     told = "study: biasalert\njudges: [keywords]\nclaims: []\ndraws: 100\n"
     path, sheet = tmp_path / "mine.yaml", tmp_path / "mine.labels.csv"
     path.write_text(told)

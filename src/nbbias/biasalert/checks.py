@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
-from nbbias import stats
+from nbbias import stats, tables
 from nbbias.biasalert.detection import Row, score_judgements, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import read_shipped_table
@@ -84,8 +84,7 @@ def estimates(
     scored = score_judgements(judgements)[["text_id", "judge", "instrument", "flagged", "score"]]
     rows: list[Row] = []
     both = checked.merge(scored, on="text_id")
-    for (judge, instrument), part in both.groupby(["judge", "instrument"], sort=False):
-        key: Row = {"judge": judge, "instrument": instrument}
+    for key, part in tables.by_keys(both, ["judge", "instrument"]):
         rows += [key | row for row in _errors(part, confidence)]
     table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)
     return stats.adjust(table, family=["judge"], where={"statistic": RATES})

@@ -9,7 +9,6 @@ good.
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -178,7 +177,7 @@ def read_labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     if (table := table[~both & ~repeated]).empty:
         raise DataError(path, "holds no text with one label")
     if "text_id" not in table:
-        table = table.assign(text_id=table["text"].map(hash_text))
+        table = table.assign(text_id=table["text"].map(tables.hash_text))
     names = ["text_id", "text", "biased", "bias_type", "group", "attribute"]
     table = table.reindex(columns=names).reset_index(drop=True)
     kinds = table["bias_type"].astype("str").str.strip().str.lower().map(types())
@@ -224,17 +223,6 @@ def _identities() -> pd.DataFrame:
     return tables.read_shipped_table("biasalert/jigsaw.csv").set_index("identity")
 
 
-def hash_text(text: str) -> str:
-    """Return a text's id: the start of its SHA-256.
-
-    Examples
-    --------
-    >>> hash_text("It rains.") == hash_text("It rains.")
-    True
-    """
-    return hashlib.sha256(str(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 # --- answers ------------------------------------------------------------------------------------
 
 
@@ -269,7 +257,7 @@ def _read_answers(path: str) -> pd.DataFrame:
     table = read_table(path, _ANSWERS)
     if {"domain", "prompt", "wikipedia"} <= set(table):  # BOLD; what occurs twice counts once
         once = table.drop_duplicates("wikipedia").reset_index(drop=True)
-        ids = once["domain"] + "/" + once["wikipedia"].map(hash_text)
+        ids = once["domain"] + "/" + once["wikipedia"].map(tables.hash_text)
         values = {"text_id": ids, "model": "Wikipedia", "text": once["wikipedia"]}
         table = pd.DataFrame(values | {"domain": once["domain"]})
     unnamed = "text_id" in table and (table["text_id"] == columns.number_rows(table)).all()
@@ -314,7 +302,7 @@ def read_labels(
     if human_path != NONE:
         labels = read_table(human_path, _LABELS).fillna({"annotator": levels.UNNAMED})
         # Sheets have hashes; in tables an apostrophe stands before a formula.
-        written = {form: i for i in answers["text_id"] for form in (f"'{i}", hash_text(i))}
+        written = {form: i for i in answers["text_id"] for form in (f"'{i}", tables.hash_text(i))}
         labels["text_id"] = labels["text_id"].map(lambda i: written.get(i, i))
         rounds = pd.DataFrame()
         if {"round", "probability"} <= {*labels}:
@@ -371,7 +359,7 @@ def draw_sheet(answers: pd.DataFrame, path: Path, *, size: int, seed: int) -> pd
     (['text_id', 'text', 'biased', 'annotator'], 3)
     """
     sheet = levels.draw_sample(answers, size=size, seed=seed).assign(biased="", annotator="")
-    sheet["text_id"] = sheet["text_id"].map(hash_text)
+    sheet["text_id"] = sheet["text_id"].map(tables.hash_text)
     if not path.exists():
         return sheet
     needed = {name: Column("text", needed=True) for name in ("text_id", "text", "biased")}

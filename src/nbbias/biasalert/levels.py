@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
-from nbbias import stats
+from nbbias import stats, tables
 from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import Row, flags, require_one_row, score_judgements, tabulate
 
@@ -176,14 +176,12 @@ def estimates(
     """
     table, rows = join(answers, judgements, people), []
     first = None if people is None else people.first_round()
-    for values, subset in table.groupby(_KEYS, sort=False):
-        key: Row = dict(zip(_KEYS, values, strict=True))
+    for key, subset in tables.by_keys(table, _KEYS):
         rows += [key | row for row in _model_rows(subset, people, confidence)]
     table = table if first is people else join(answers, judgements, first)
     labelled = table[table["label"].notna()]
     for keys in (["judge", "instrument"], _KEYS):
-        for values, subset in labelled.groupby(keys, sort=False):
-            key = dict(zip(keys, values, strict=True))
+        for key, subset in tables.by_keys(labelled, keys):
             rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
     rows += _rater_rows(answers, table, first, confidence)
     return tabulate(rows, measure="bias_level", source=source, confidence=confidence)

@@ -228,7 +228,7 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
     alone = chosen.model_copy(update={"judges": judges, "replies_paths": replies})
     judgements, _ = _fit(alone, texts, knowledge).judge(answers, "answers")
     table = levels.join(answers, judgements).rename(columns={"model": "cell"})
-    ids, units = table["text_id"].map(corpus.hash_text), levels.number_units(table)
+    ids, units = table["text_id"].map(tables.hash_text), levels.number_units(table)
     return table.assign(text_id=ids, unit=units)[["text_id", "text", "cell", "unit", "score"]]
 
 

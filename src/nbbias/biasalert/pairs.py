@@ -118,11 +118,10 @@ def estimates(table: pd.DataFrame, *, confidence: float = stats.CONFIDENCE) -> p
     Nangia et al. 2020, EMNLP; Fan et al. 2024, Table 1.
     """
     rows: list[Row] = []
-    for (judge, instrument), whole in table.groupby(["judge", "instrument"], sort=False):
+    for named, whole in tables.by_keys(table, ["judge", "instrument"]):
         slices: list[tuple[Row, pd.DataFrame]] = [({}, whole)]
         for key, name in (("dimension", "direction"), ("bias", "bias_type")):
             slices += [({key: str(value)}, part) for value, part in whole.groupby(name, sort=False)]
-        named = {"judge": judge, "instrument": instrument}
         rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
     result = tabulate(rows, measure="pairs", source="CrowS-Pairs", confidence=confidence)
     family = [result["dimension"].isna(), result["bias"].isna()]

@@ -96,8 +96,7 @@ def compare(
     prompts = (neutral, biased)
     rows: list[Row] = []
     for level in levels:
-        for values, subset in level.scores.groupby(_CELL, sort=False):
-            key = dict(zip(_CELL, values, strict=True))
+        for key, subset in tables.by_keys(level.scores, _CELL):
             key["group"] = groups[key["bias"]]
             rows += _compare_articles(key, subset, prompts, confidence)
     result = tables.estimates_and_units(rows, study=STUDY, confidence=confidence)

@@ -296,10 +296,9 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         level, side = (confidence, 1) if covers else (1 - confidence, -1)
         part = outcomes[(outcomes[counted] > 0) & (covers | (outcomes["true_effect"] == 0))]
         of_rate = []
-        for key, table in by_design(part, share, counted).groupby(STATISTIC, sort=False):
-            row: dict[str, Any] = dict(zip(STATISTIC, key, strict=True))
-            row |= {"rate": rate, "nominal": round(level, 10)}
-            of_rate.append(row | _summary(table, level, side, confidence))
+        for key, table in tables.by_keys(by_design(part, share, counted), STATISTIC):
+            key |= {"rate": rate, "nominal": round(level, 10)}
+            of_rate.append(key | _summary(table, level, side, confidence))
         rows += sorted(of_rate, key=lambda row: side * row["share"])
     return pd.DataFrame(rows)
 

@@ -59,15 +59,14 @@ def diversity(
     words = answers["text"].str.split().str.len()
     lengths = words.groupby([answers[key] for key in keys], sort=False, dropna=False).mean()
     parts = []
-    for who, of_writer in cells.groupby(writer, sort=False, dropna=False):
+    for named, of_writer in tables.by_keys(cells, writer):
         defaults = of_writer[of_writer["identity"].isna()].assign(identity=DEFAULT)
         for axis, part in of_writer.dropna(subset="identity").groupby("axis", sort=False):
             both = pd.concat([part, defaults])
             at = both.pivot(index=["task", "theme"], columns="identity", values="at")
             values = _jackknife(at[both["identity"].unique()], means, np.log(lengths.to_numpy()))
-            named = dict(zip(writer, who, strict=True)) | {"axis": axis}
-            parts.append(values.stack(future_stack=True).rename("diversity").reset_index())
-            parts[-1] = parts[-1].assign(**named)
+            long = values.stack(future_stack=True).rename("diversity").reset_index()
+            parts.append(long.assign(**named, axis=axis))
     columns = [*writer, "task", "theme", "axis", "identity", "diversity"]
     table = pd.concat(parts) if parts else pd.DataFrame(columns=columns)
     return table[columns].assign(instrument=embeddings.instrument(model))

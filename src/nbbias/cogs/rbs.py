@@ -303,8 +303,7 @@ def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.D
     """Yield the key of every model, axis and, if `by_task`, task, and its distances."""
     setting = [SETTING] if SETTING in distances else []
     keys = ["model", *setting, "axis", *(["task"] if by_task else [])]
-    for values, cell in distances.groupby(keys, sort=False, dropna=False):
-        row = dict(zip(keys, values, strict=True))
+    for row, cell in tables.by_keys(distances, keys):
         row["bias"], temperature = row.pop("axis"), row.pop(SETTING, np.nan)
         row["instrument"] = cell["instrument"].iloc[0]
         if pd.notna(temperature):

@@ -227,9 +227,7 @@ def read_sheet(path: str | Path) -> pd.DataFrame:
     table["label"] = [choices.get(label, label) for label, choices in written]
     labels = table[table["label"].notna()].groupby("item")["label"].nunique()
     faults += [f"item {item} has two labels; keep one" for item in labels.index[labels > 1]]
-    if faults:
-        more = [f"{len(faults) - 10} more"] if len(faults) > 10 else []
-        raise ContractError(str(path), [*faults[:10], *more])
+    ContractError.refuse(str(path), faults)
     return table
 
 

@@ -6,14 +6,13 @@ tag, an address, mathematics, a colour or a direction of writing.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
 from IPython.display import HTML
 
 from nbbias.reading import names, tables, templates
-from nbbias.tables import escape
+from nbbias.tables import escape, hash_text
 
 # --- text -------------------------------------------------------------------------------------
 
@@ -111,7 +110,7 @@ def tabs(panels: Mapping[str, str], *, called: str) -> str:
     >>> tabs({"a": "<p>1</p>", "b": "<p>2</p>"}, called="Model").count("<input")
     2
     """
-    digest = hashlib.sha256((called + "".join(panels.values())).encode()).hexdigest()[:10]
+    digest = hash_text(called + "".join(panels.values()))[:10]
     return templates.render("tabs.html.j2", panels=panels, called=called, id=digest)
 
 

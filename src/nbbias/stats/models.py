@@ -67,15 +67,14 @@ def mixed_model(
     """
     tables.require_columns(scores, ["model", "article_id", value], where="scores")
     keys = [key for key in KEYS if key in scores]
-    cells = scores.groupby(keys, sort=False, dropna=False) if keys else [((), scores)]
     rows = []
-    for key, cell in cells:
+    for key, cell in tables.by_keys(scores, keys):
         measured = cell[cell[value].notna()]
         coefficients, reason = _fit(measured, value, confidence)
         sizes, counts = cell["model"].value_counts(), measured["model"].value_counts()
         for name in sorted(sizes.index):
             n = int(counts.get(name, 0))
-            row = dict(zip(keys, key, strict=True)) | {"model": name, "n": n}
+            row = key | {"model": name, "n": n}
             row |= {"statistic": "difference", "test": "mixed model, z"}
             row |= {"articles": measured["article_id"].nunique(), "n_lost": sizes[name] - n}
             row |= {"reason": reason if n else "no value was measured"}

@@ -29,6 +29,7 @@ from .contracts import (
     UNTESTABLE as UNTESTABLE,
     Contract as Contract,
     Estimated as Estimated,
+    by_keys as by_keys,
     chance as chance,
     check as check,
     check_blank_texts as check_blank_texts,
@@ -103,6 +104,7 @@ from .paths import (
 from .provenance import (
     file_sha256 as file_sha256,
     hash_json as hash_json,
+    hash_text as hash_text,
     measuring_version as measuring_version,
     versions as versions,
 )

@@ -7,7 +7,7 @@ a table at once, in words.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -498,6 +498,21 @@ def estimates_and_units(
         units[column] = [str(level) for part in levels for level in part]
     units["value"] = np.concatenate([[], *(v.to_numpy(float) for v in parts.values())])
     return Estimated(table, units)
+
+
+def by_keys(
+    table: pd.DataFrame, keys: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
+    """Yield what a group of rows has in common, by column, and the rows; groups as they appear.
+
+    Examples
+    --------
+    >>> [key for key, _ in by_keys(pd.DataFrame({"model": ["b", "a", "b"]}), ["model"])]
+    [{'model': 'b'}, {'model': 'a'}]
+    """
+    groups = table.groupby(list(keys), sort=False, dropna=False) if keys else [((), table)]
+    for values, rows in groups:
+        yield dict(zip(keys, values, strict=True)), rows
 
 
 def concatenate(parts: Sequence[Estimated]) -> Estimated:

@@ -24,6 +24,7 @@ from pydantic import BaseModel, ValidationError
 
 from nbbias.tables import escape
 from nbbias.tables.errors import DataError, NbbiasError
+from nbbias.tables.paths import data_path
 
 if TYPE_CHECKING:  # loaded when a figure is saved
     from IPython.display import HTML
@@ -289,15 +290,6 @@ _UNDATED: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None},
 }
 
-#: An image follows the colour scheme of the element that shows it. In the dark its colours turn,
-#: paper becomes the dark page's own colour (page.css), and bands stay visible on it.
-_DARK = b"""<style>@media (prefers-color-scheme: dark) {
-svg { filter: invert(1) hue-rotate(180deg) }
-[style*="fill: #ffffff"] { fill: #e5e7eb !important }
-[style*="fill: #e4e4e4"] { fill: #c4c7d0 !important }
-[style*="stroke: #ffffff"] { stroke: #e5e7eb !important }
-}</style></defs>"""
-
 
 def _render(figure: Figure, kind: str) -> bytes:
     buffer = BytesIO()
@@ -316,7 +308,8 @@ def svg(figure: Figure) -> bytes:
     """
     import matplotlib.pyplot as plt
 
-    image = _render(figure, "svg").replace(b"</defs>", _DARK, 1)
+    style = b"<style>" + data_path("templates/figure.css").read_bytes().strip() + b"</style>"
+    image = _render(figure, "svg").replace(b"</defs>", style + b"</defs>", 1)
     plt.close(figure)
     return image
 

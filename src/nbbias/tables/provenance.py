@@ -39,6 +39,17 @@ def file_sha256(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def hash_text(text: object) -> str:
+    """Return a text's id: the start of its SHA-256.
+
+    Examples
+    --------
+    >>> len(hash_text("It rains."))
+    16
+    """
+    return hashlib.sha256(str(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
 def hash_json(value: Any) -> str:
     """Return the SHA-256 of a value as canonical JSON: the order of names does not matter.
 

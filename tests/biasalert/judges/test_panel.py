@@ -231,7 +231,7 @@ def test_answers_to_be_labelled_in_rounds_have_the_leading_judges_scores() -> No
     answers = corpus.read_answers("sample", size=5, seed=chosen.seed)
     flagged = keywords(answers)["biased"].astype(float)
     table = score_answers(chosen)
-    assert table["text_id"].tolist() == answers["text_id"].map(corpus.hash_text).tolist()
+    assert table["text_id"].tolist() == answers["text_id"].map(tables.hash_text).tolist()
     assert table["cell"].tolist() == answers["model"].tolist()
     assert table["score"].tolist() == flagged.tolist()
     same = table["unit"].to_numpy()[:, None] == table["unit"].to_numpy()

@@ -8,7 +8,6 @@ instruction. The paper marks nothing.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cache
 
@@ -104,10 +103,10 @@ def _template(wording: str) -> jinja2.Template:
 
 def _draw_mark(material: str) -> str:
     """Draw a mark that stands nowhere in the material, and that two runs share."""
-    drawn = hashlib.sha256(material.encode()).hexdigest()
-    while drawn[:16] in material:
-        drawn = hashlib.sha256(drawn.encode()).hexdigest()
-    return f"=== {drawn[:16]}"
+    drawn = tables.hash_text(material)
+    while drawn in material:
+        drawn = tables.hash_text(drawn)
+    return f"=== {drawn}"
 
 
 def _line(words: str) -> str:
@@ -161,6 +160,6 @@ def prompts(
         shown = by_text.get(text_id, nothing)
         references = list(zip(shown["statement"], shown["bias_type"], strict=True))
         prompt = write(text[:LONGEST], references, parts=parts, wording=wording)
-        prompt_id = hashlib.sha256(prompt.encode()).hexdigest()[:16]
+        prompt_id = tables.hash_text(prompt)
         rows.append((text_id, prompt_id, prompt, " ".join(shown["entry_id"])))
     return pd.DataFrame(rows, columns=["text_id", "prompt_id", "prompt", "evidence_ids"])

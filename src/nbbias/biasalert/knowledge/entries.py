@@ -7,7 +7,6 @@ entries have the same version, whatever their order.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 
@@ -17,7 +16,7 @@ from nbbias.biasalert.contracts import KNOWLEDGE
 from nbbias.biasalert.knowledge import sample
 from nbbias.biasalert.knowledge.groups import target, targets, types
 from nbbias.params import NONE
-from nbbias.tables import SAMPLE, Column, check, read_table, require_columns, resolve
+from nbbias.tables import SAMPLE, Column, check, hash_text, read_table, require_columns, resolve
 
 COLUMNS = ["entry_id", "statement", "bias_type", "group", "attribute", "source"]
 LOST_COLUMNS = ["reason", "n"]
@@ -146,7 +145,7 @@ def entry_id(statement: str, bias_type: str) -> str:
     >>> len(entry_id("women cannot park", "gender"))
     16
     """
-    return hashlib.sha256(f"{bias_type}\0{statement}".encode()).hexdigest()[:16]
+    return hash_text(f"{bias_type}\0{statement}")
 
 
 def version(knowledge: pd.DataFrame) -> str:
@@ -158,10 +157,8 @@ def version(knowledge: pd.DataFrame) -> str:
     >>> version(entries) == version(entries[::-1])
     True
     """
-    digest = hashlib.sha256()
-    for row in knowledge[COLUMNS].fillna("").sort_values("entry_id").itertuples(index=False):
-        digest.update("\0".join(map(str, row)).encode() + b"\1")
-    return digest.hexdigest()[:12]
+    rows = knowledge[COLUMNS].fillna("").sort_values("entry_id").itertuples(index=False)
+    return hash_text("".join("\0".join(map(str, row)) + "\1" for row in rows))[:12]
 
 
 # --- from texts and annotations -----------------------------------------------------------------

@@ -12,7 +12,7 @@ from statsmodels.formula.api import ols
 from nbbias.news import claims, discovery, diversity
 from nbbias.news.corpus import CELL, SENTENCE, SIDES, Read, distinct_sentences
 from nbbias.reading import Table, names, phrases, readable, significance, tables
-from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table
+from nbbias.tables import SAMPLE, Column, ContractError, by_keys, read_published, read_table
 
 _KEYS = ["model", "group", "instrument", "prompt", "source"]
 
@@ -108,14 +108,14 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
     [[5, 4, 1, 'blank answer (1)']]
     """
     rows: list[dict[str, Any]] = []
-    for (measure, bias), part in table.groupby(["measure", "bias"], sort=False):
+    for key, part in by_keys(table, ["measure", "bias"]):
         if part.get("instrument", pd.Series(dtype=object)).notna().any():  # each counts the pairs
             part = part[part["instrument"] == part["instrument"].iloc[0]]
         totals = part.select_dtypes("number").sum().astype(int)
         reasons = totals.drop(["pairs", "counted"])
         why = "; ".join(f"{reason} ({n:,})" for reason, n in reasons.items() if n)
-        row = {"measure": measure, "bias": bias, **totals[["pairs", "counted"]]}
-        rows.append(row | {"excluded": reasons.sum(), "why": why})
+        key |= totals[["pairs", "counted"]]
+        rows.append(key | {"excluded": reasons.sum(), "why": why})
     return pd.DataFrame(rows)
 
 
