@@ -200,13 +200,9 @@ def settings(runs: list[Mapping[str, Any]]) -> pd.DataFrame:
     >>> settings(runs).to_numpy().tolist()
     [['parameter', 'seed', '1', '3']]
     """
-    entries = [_settings_of(run) for run in runs]
-    rows = [
-        [*name, *(entry.get(name, "none") for entry in entries)]
-        for name in dict.fromkeys(name for entry in entries for name in entry)
-    ]
-    rows = [row for row in rows if len(set(row[2:])) > 1]
-    return pd.DataFrame(rows, columns=["kind", "name", *range(len(runs))])
+    given = {number: pd.Series(_settings_of(run)) for number, run in enumerate(runs)}
+    table = pd.concat(given, axis=1).fillna("none").rename_axis(["kind", "name"])
+    return table[table.nunique(axis=1) > 1].reset_index()
 
 
 def _settings_of(run: Mapping[str, Any]) -> dict[tuple[str, str], str]:
