@@ -12,7 +12,6 @@ choices follow a conditional logit of the text, its identity and its position.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +49,6 @@ class Judge(NamedTuple):
     refuses: float = 0.0
 
 
-@cache
 def simulation() -> dict[str, Any]:
     """Return what the sample is made of: who writes, judges and rates, and the sentences."""
     return read_shipped_yaml("cogs/simulate.yaml")

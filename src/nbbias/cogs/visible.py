@@ -32,7 +32,6 @@ LEVELS = ("obvious", "nuanced", "imperceptible")
 FALSE_ALARMS = 0.05
 
 
-@cache
 def markers() -> dict[str, dict[str, list[str]]]:
     """Return the words by identity: `obvious` and `nuanced`."""
     return read_shipped_yaml("cogs/markers.yaml")

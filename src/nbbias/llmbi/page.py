@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
@@ -11,13 +9,11 @@ from matplotlib.axes import Axes
 from scipy.stats import norm
 
 from nbbias import reading, stats
+from nbbias.llmbi.measured import Results
 from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
 from nbbias.reading.prose import count_range
 from nbbias.tables.escape import markdown as escape
-
-if TYPE_CHECKING:
-    from nbbias.llmbi.measured import Results
 
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"

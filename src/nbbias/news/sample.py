@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,7 +63,6 @@ _RACES = ("White", "Black", "Asian")
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
-@cache
 def templates() -> dict[str, Any]:
     """Return what is simulated, and of what: probabilities of humans, models, desks, tones …"""
     return read_shipped_yaml("simulate/news.yaml")
