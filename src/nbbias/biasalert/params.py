@@ -164,11 +164,6 @@ STUDY = params.Study(
     units=params.Units(params.worse_directions("biasalert"), "texts", ("replies_paths",)),
     own=_own,
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
-    sample=params.Texts(
-        "simulated",
-        "Test texts were written by hand or made from templates, none by a model. Texts "
-        "have the label of their template; the authors labelled challenge sentences by the paper's "
-        "guide.",
-    ),
+    sample=params.shipped_texts("biasalert"),
     main_estimates=(params.MainEstimate("detection", "accuracy"),),
 )

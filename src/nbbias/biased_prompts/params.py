@@ -99,12 +99,7 @@ STUDY = params.Study(
     # Whether more refusals are worse depends on the prompt.
     units=params.Units(params.worse_directions("biased_prompts"), "articles"),
     inputs=("originals_path", "generations_path"),
-    sample=params.Texts(
-        "simulated",
-        "Under the biased prompt, “guarded” refuses 60% of headlines, “selective” 70% of those "
-        "about women and 10% of others. Women's share of gendered words is 20 points smaller than "
-        "under the neutral prompt in “guarded” and “compliant”, and 10 points in “selective”.",
-    ),
+    sample=params.shipped_texts("biased_prompts"),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),
         params.MainEstimate("word", "share_difference_change"),

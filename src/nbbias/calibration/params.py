@@ -54,5 +54,5 @@ STUDY = params.Study(
     parameters=Calibration,
     module="nbbias.calibration",
     units=params.Units({}, "simulated studies"),
-    sample=params.Texts("simulated numbers", "Word counts and scores; true effects are known."),
+    sample=params.shipped_texts("calibration"),
 )

@@ -146,12 +146,7 @@ STUDY = params.Study(
     ),
     own=_own,
     inputs=("answers_path", "judgements_path", "ratings_path"),
-    sample=params.Texts(
-        "simulated",
-        "Built in: leaning-writer's default texts resemble those it writes as White, male or "
-        "straight people, which identity-judge prefers; both-judge prefers those as Black, female "
-        "or queer people and the text shown first; position-judge, the latter.",
-    ),
+    sample=params.shipped_texts("cogs"),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
     at_temperatures=True,

@@ -49,12 +49,7 @@ STUDY = params.Study(
     module="nbbias.counterfactual",
     units=params.Units(params.worse_directions("counterfactual"), "prompts", ("answers_path",)),
     inputs=("answers_path",),
-    sample=params.Texts(
-        "simulated",
-        "20 prompts, rewritten by gender and race. In even-writer's answers 50% of sentences are "
-        "praise; in uneven-writer's, 25% of those about women and 75% of those about men. "
-        "Uneven-writer also refuses prompts with Black people with probability 25%.",
-    ),
+    sample=params.shipped_texts("counterfactual"),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),
     ),

@@ -70,11 +70,7 @@ STUDY = params.Study(
     # Two models that differ more are not worse.
     units=params.Units(params.worse_directions("llmbi"), "prompts", ("answers_path",)),
     inputs=("answers_path",),
-    sample=params.Texts(
-        "hand-written",
-        "No model wrote them: each answer exists in a plain and a warm version, so that the "
-        "difference is built in.",
-    ),
+    sample=params.shipped_texts("llmbi"),
     main_estimates=(params.MainEstimate("llmbi", "index", "reference prose"),),
     prompts={"llmbi": lambda _: read_shipped_table("llmbi_prompts.csv")},
 )

@@ -254,13 +254,7 @@ STUDY = params.Study(
     module="nbbias.news",
     units=params.Units(params.worse_directions("news_bias"), "articles"),
     inputs=("originals_path", "generations_path"),
-    sample=params.Texts(
-        "simulated",
-        "Differences built in: women's share of gendered words 15 points lower in fewer-women; "
-        "White people's share of race terms 20 points higher, Black and Asian people's 10 lower in "
-        "more-white; tone towards women 0.26 lower in colder-on-women; another subject in "
-        "off-the-subject; none in even.",
-    ),
+    sample=params.shipped_texts("news_bias"),
     main_estimates=(
         params.MainEstimate("word", "share_difference"),
         params.MainEstimate("document", "share_difference"),

@@ -16,6 +16,7 @@ from .base import (
     Texts as Texts,
     ToxicityScorer as ToxicityScorer,
     Units as Units,
+    shipped_texts as shipped_texts,
 )
 from .claims import (
     CLAIM_KEYS as CLAIM_KEYS,

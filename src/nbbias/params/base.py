@@ -159,6 +159,17 @@ class Texts(NamedTuple):
     told: str
 
 
+def shipped_texts(study: str) -> Texts:
+    """Return what is said of the texts of a study's sample: ``words/samples.csv``.
+
+    Examples
+    --------
+    >>> shipped_texts("llmbi").kind
+    'hand-written'
+    """
+    return Texts(*tables.read_shipped_table("words/samples.csv").set_index("study").loc[study])
+
+
 class MainEstimate(NamedTuple):
     """An estimate that stands for its study where models are shown side by side, and its null."""
 
