@@ -41,11 +41,8 @@ def measures() -> Mapping[str, Measure]:
     True
     """
     modules = [import_module(f"nbbias.calibration.{name}") for name in _STUDIES]
-    return {
-        f"{measure.study}/{measure.name}": measure
-        for module in modules
-        for measure in module.MEASURES
-    }
+    every = [measure for module in modules for measure in module.MEASURES]
+    return {f"{measure.study}/{measure.name}": measure for measure in every}
 
 
 def select_measures(names: list[str], *, where: str = "measures") -> dict[str, Measure]:

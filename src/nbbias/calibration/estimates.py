@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +11,7 @@ from scipy.stats import binomtest, norm
 from nbbias import stats, tables
 from nbbias.calibration.designs import DESIGN, name_scenario
 from nbbias.calibration.params import TOLERANCE
+from nbbias.calibration.trials import Row
 
 #: What is estimated: its measure and statistic, the column of the share and of what it is of, and
 #: whether the nominal level is that of the intervals or what they leave out.
@@ -67,7 +67,7 @@ def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     >>> table[table["topic"].isna() & table["prompt"].isna()]["estimate"].round(3).tolist()
     [-0.15, 0.01]
     """
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     for measure, statistic, share, counted, covers in _ERRORS:
         table = families.assign(statistic="family") if measure == "family" else outcomes
         if table.empty:
@@ -118,7 +118,7 @@ def by_design(table: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
     return sums.assign(share=sums["hits"] / sums["of"]).drop(columns=["hits", "of"]).reset_index()
 
 
-def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[dict[str, Any]]:
+def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[Row]:
     for names, cell in table.groupby(STATISTIC, sort=False):
         words = (str(name).replace("_", " ") for name in names)
         key = dict(zip(("source", "dimension", "task"), words, strict=True))
@@ -136,7 +136,7 @@ def _average(table: pd.DataFrame, confidence: float) -> stats.Estimate:
     return stats.wilson(share, int(table["count"].sum()), confidence=confidence)
 
 
-def _error(cell: pd.DataFrame, level: float, confidence: float) -> dict[str, Any]:
+def _error(cell: pd.DataFrame, level: float, confidence: float) -> Row:
     interval = _average(cell, confidence)
     n = int(cell["count"].sum())
     return {
@@ -303,7 +303,7 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     return pd.DataFrame(rows)
 
 
-def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) -> dict[str, Any]:
+def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) -> Row:
     """Summarise the designs of a statistic; `side` is 1 where a low share is worse, else -1."""
     average = _average(table, confidence)
     hits = table.assign(hits=table["share"] * table["count"])
@@ -324,11 +324,7 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
     elif verdict in ADEQUATE and side * (level - bound) > 1 - confidence:
         verdict = "undecided"
     where = f"{name_scenario(study, measure, scenario)}, N\xa0=\xa0{units:.0f}"
-    shown: dict[str, Any] = {
-        "share": average.estimate,
-        "low": average.ci_low,
-        "high": average.ci_high,
-    }
+    shown: Row = {"share": average.estimate, "low": average.ci_low, "high": average.ci_high}
     shown |= {"verdict": verdict, "n": int(table["count"].sum())}
     shown |= {"worst": float(shares[worst]), "worst_low": ends.ci_low, "worst_high": ends.ci_high}
     return shown | {"worst_n": n_worst, "at": where, "bound": bound}

@@ -114,10 +114,6 @@ def family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
         yield {"direction": direction, "null": 0.0, **row}
 
 
-MEASURES = (
-    listed(
-        *("llmbi", "index", "prompts", (0.0, 0.05, 0.15), index, family),
-        n=(18, 30, 80, 400),
-        share=0.5,
-    ),
-)
+#: Numbers of prompts: those of the paper, and the others' numbers of units.
+_N = (18, 30, 80, 400)
+MEASURES = (listed("llmbi", "index", "prompts", (0.0, 0.05, 0.15), index, family, n=_N, share=0.5),)

@@ -88,10 +88,6 @@ def measure(**parameters: Any) -> Results:
         designs.simulate(table[table["kind"] == kind], confidence=level, seed=chosen.seed)
         for kind in ("trial", "family")
     )
-    return Results(
-        estimates.estimates(outcomes, families, confidence=level),
-        table,
-        outcomes,
-        families,
-        estimates.minimum_detectable_effects(outcomes, confidence=level),
-    )
+    errors = estimates.estimates(outcomes, families, confidence=level)
+    detectable = estimates.minimum_detectable_effects(outcomes, confidence=level)
+    return Results(errors, table, outcomes, families, detectable)

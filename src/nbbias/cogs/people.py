@@ -164,14 +164,8 @@ def agreement(
             lost = {"n": len(items), "n_lost": len(wide) - len(items)}
             estimate = _agreement(items, coefficient, inference, facets)
             rows.append({"bias": axis, "statistic": statistic, **lost, **estimate})
-    table = tables.estimates(
-        rows,
-        study="cogs",
-        measure="agreement",
-        evaluator=PEOPLE,
-        instrument="people",
-        confidence=inference.confidence,
-    )
+    common = {"measure": "agreement", "evaluator": PEOPLE, "instrument": "people"}
+    table = tables.estimates(rows, study="cogs", confidence=inference.confidence, **common)
     return stats.adjust(table)
 
 

@@ -288,10 +288,5 @@ def _permute(
 
 
 #: Answers to one article are pooled, as `pooling` does.
-DISTANCE = replicates.Distance(
-    _texts,
-    compare,
-    _permute,
-    [{"measure": "word", "instrument": "word list", "reach": 1.0}],
-    pooled=True,
-)
+_COLUMNS = [{"measure": "word", "instrument": "word list", "reach": 1.0}]
+DISTANCE = replicates.Distance(_texts, compare, _permute, _COLUMNS, pooled=True)

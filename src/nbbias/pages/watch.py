@@ -282,14 +282,8 @@ def _draw(whole: pd.DataFrame, threshold: float) -> figures.Draw:
         for row in rows.to_dict("records"):
             run = np.arange(len(row["path"])) + 2
             evidence = 10 ** np.clip(row["path"], *_DRAWN)
-            ax.plot(
-                run,
-                evidence,
-                ":" if row["of"] == "judge" else "-",
-                color=figures.INK,
-                lw=1.8,
-                label=row["of"],
-            )
+            line = ":" if row["of"] == "judge" else "-"
+            ax.plot(run, evidence, line, color=figures.INK, lw=1.8, label=row["of"])
         ax.axhline(10**threshold, color=figures.MUTED, ls="--", lw=1, label="threshold")
         ax.set(yscale="log", ylim=scale, xlabel="run", ylabel="evidence of a drift (e-value)")
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))

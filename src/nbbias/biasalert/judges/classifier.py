@@ -292,13 +292,8 @@ def judge(
         with threadpool_limits(1):
             chances[present.index] = fitted.final.predict_proba(features)[:, 1]
     vocabulary = fitted.base.counts.named_transformers["words"].vocabulary_
-    return judgements(
-        texts,
-        Verdicts(chances >= 0.5, chances, lost=find_unreadable(present, vocabulary)),
-        judge=name,
-        evidence=evidence,
-        knowledge=knowledge,
-    )
+    verdicts = Verdicts(chances >= 0.5, chances, lost=find_unreadable(present, vocabulary))
+    return judgements(texts, verdicts, judge=name, evidence=evidence, knowledge=knowledge)
 
 
 def find_unreadable(texts: pd.DataFrame, vocabulary: Container[str]) -> dict[str, str]:
