@@ -79,7 +79,6 @@ def test_power_is_drawn_and_shown_as_it_ships() -> None:
     many = sound.query("n == 400")["power_largest"].ge(0.8).sum()
     assert f"at N = 400, 8 of the {len(drawn.figure.axes)} tests shown" in drawn.title
     assert f"({many} of {len(sound) // 3} in all, Appendix A2)" in drawn.title
-    assert "13 reach 80% power for their largest simulated effect at N" in sentences.power(sound)
     named = sound.assign(test=sentences.name_statistics(sound))
     shown["test"] = shown["test"].str.removesuffix(" †")
     for row in named.merge(shown, on=["test", "n"], suffixes=("", "_shown")).itertuples():
@@ -106,7 +105,6 @@ def outcome(share: float, repeats: int, scenario: str, *, covers: bool) -> dict[
         (0.99, 0.99, 5000, "adequate (conservative)"),
         (0.95, 0.95, 1000, "adequate"),
         (0.95, 0.90, 60, "undecided"),  # 80% coverage is not ruled out
-        (0.95, 0.94, 100, "undecided"),
         (0.95, 0.92, 1000, "adequate"),  # not shown to be below 93%, and above 90%
         (0.95, 0.912, 3000, "fails in one scenario"),  # above 90%, below 93%: fails comes first
     ],
@@ -144,6 +142,6 @@ def test_the_full_run_gives_the_rows_that_ship(name: str) -> None:
     power = results.minimum_detectable_effects
     for table, file in ((summary, "calibration.csv"), (power, "calibration_power.csv")):
         shipped = tables.read_shipped_table(file)
-        shipped = shipped[shipped["study"] + "/" + shipped["measure"] == name]
-        shipped = shipped.reset_index(drop=True)
+        of_measure = shipped["study"] + "/" + shipped["measure"] == name
+        shipped = shipped[of_measure].reset_index(drop=True)
         pd.testing.assert_frame_equal(table.round(4), shipped, check_dtype=False)

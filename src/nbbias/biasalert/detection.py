@@ -510,8 +510,8 @@ def compared(
     if not change.any():
         n = len(np.unique(clusters))
         limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / n))) / 10
-        bound = f"the two differ in 0 of {n} clusters of similar texts; with "
-        bound += f"{100 * confidence:.4g}% confidence, in at most {limit}%"
+        bound = f"0 of {n} clusters of similar texts differ; upper {100 * confidence:.4g}% limit: "
+        bound += f"{limit}% of clusters"
         return {"estimate": 0.0, "reason": f"both err on the same texts ({bound})"}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
     if (test := _flip_signs(change, clusters))["p_least"] > least_p(MIN_DIFFER):
