@@ -41,6 +41,6 @@ def test_answers_are_drawn_beside_the_range_of_reference_prose() -> None:
     row |= {"ci_low": 0.5, "ci_high": 0.7, "p_adjusted": 0.01}
     rows = tables.estimates([row], study="llmbi", instrument="VADER", confidence=0.95)
     drawn = llmbi.page.plot_indices(rows, pd.DataFrame(SCORES | {"model": "m"}))
-    assert "(1 of 3 answers above the range of 95% of its passages)" in drawn.title
+    assert "(1 of 3 answers above the range of 95% of reference passages)" in drawn.title
     (ax,) = filled(drawn.figure)
     assert [x for x, y in markers(ax, "o") if y < 0] == pytest.approx([0.6, -0.1, 0.1])

@@ -127,7 +127,7 @@ def held_out(rows: pd.DataFrame) -> str:
     --------
     >>> from nbbias import calibration
     >>> held_out(calibration.shipped())[:42]
-    'One scenario of 16 intervals, whatever the'
+    'For each of 16 intervals, whatever its ver'
     """
     keys = ["study", "measure"]
     expected = LISTED.groupby(keys)["held_out"].mean().rename("expected").reset_index()

@@ -49,7 +49,10 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     title = sentences.figure_title(rows, further, grey)
     more += f" Small grey markers: {escape.without_markdown(grey)}." * (len(further) > 0)
     rows = pd.concat([rows.assign(side="ours"), further.assign(side="further")], ignore_index=True)
-    words, mirrored = None, " (of two groups, one is drawn; the other is its mirror image)"
+    words, mirrored = (
+        None,
+        " (of two groups, as in gender, one is drawn; the other is its mirror image)",
+    )
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
