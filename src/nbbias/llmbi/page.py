@@ -248,7 +248,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     >>> scores = pd.DataFrame({"model": ["m"], "score": 1.0, "neutral": 0.4, "neutral_low": 0.2,
     ...                        "neutral_high": 0.8})
     >>> plot_indices(rows, scores).title
-    'm scores higher than reference prose (1 of 1 answers above the range of 95% of reference passages)'
+    'm scores higher than reference prose (1 of 1 answers above the range of 95% of reference pa...
     >>> unknown = rows.assign(null=np.nan, null_low=np.nan, null_high=np.nan)
     >>> plot_indices(unknown, scores).title
     "No model's index could be compared with reference prose"
