@@ -157,10 +157,8 @@ def run_command(
 def studies_command(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline."""
     problems: list[NbbiasError] = []
-    planned = [
-        tables.attempt(problems, running.plan.plan, [path], out=out)
-        for path in nbbias.studies.samples()
-    ]
+    paths = nbbias.studies.samples()
+    planned = [tables.attempt(problems, running.plan.plan, [path], out=out) for path in paths]
     tables.refuse([error for error in problems if not isinstance(error, tables.ExtraError)])
     _note(*(f"left out {error}" for error in problems))
     _run([run for runs in planned for run in runs or ()], out=out, jobs=jobs)

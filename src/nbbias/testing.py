@@ -88,9 +88,7 @@ def nbbias_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         folder = tmp_path_factory.mktemp("nbbias")
         paths = [Path(notes.split(str(target))[0]) for target in targets]  # as read from here
         pairs = zip(targets, paths, strict=True)
-        named = [
-            str(Path(target).absolute() if path.exists() else target) for target, path in pairs
-        ]
+        named = [str(Path(name).absolute()) if path.exists() else name for name, path in pairs]
         settings = [part for override in overrides for part in ("-p", override)]
         command = [sys.executable, "-P", "-m", "nbbias", "run", *named, "--out", ".", *settings]
         done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")

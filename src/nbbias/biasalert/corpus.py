@@ -108,9 +108,8 @@ def read_texts(
 def _join(train: pd.DataFrame, test: pd.DataFrame) -> pd.DataFrame:
     """Return texts to learn from and to be tested on; a text that is in both is two rows."""
     near = splitting.has_near_duplicate(train["text"], test["text"])
-    train = train.assign(
-        text_id="train/" + train["text_id"], split=np.where(near, "left out", "train")
-    )
+    split = np.where(near, "left out", "train")
+    train = train.assign(text_id="train/" + train["text_id"], split=split)
     both = pd.concat([train, test.assign(split="test")], ignore_index=True)
     return splitting.add_clusters(both)
 

@@ -149,13 +149,8 @@ def _measure(chosen: Biasalert) -> Results:
     test = texts[texts["split"] == "test"].reset_index(drop=True)
     judgements = judge("test", test, every=True)
     evidence = asked["test"][1]
-    detected = tables.concatenate(
-        [
-            detection.estimates(judgements, test, inference=inference),
-            detection.estimate_differences(judgements, test, inference=inference),
-            detection.estimate_by_type(judgements, test, inference=inference),
-        ]
-    )
+    of_judges = detection.estimates, detection.estimate_differences, detection.estimate_by_type
+    detected = tables.concatenate([of(judgements, test, inference=inference) for of in of_judges])
     answered: list[pd.DataFrame] = []
     guarded = pd.DataFrame()
     if chosen.answers_path != NONE:
@@ -181,16 +176,14 @@ def _measure(chosen: Biasalert) -> Results:
         checks.swap_differences(panel, confidence=confidence),
         *answered,
     ]
-    counted = knowledge.value_counts(["source", "bias_type"], sort=False).reset_index(
-        name="entries"
-    )
+    counted = knowledge.value_counts(["source", "bias_type"], sort=False).rename("entries")
     summary = retrieval.summarize_evidence(test, evidence).assign(threshold=panel.threshold)
     return Results(
         pd.concat(parts, ignore_index=True),
         detected.units.assign(source=source),
         corpus.count_texts(texts),
         pd.concat([excluded, unused.assign(file="knowledge")])[["file", "reason", "n"]],
-        counted.assign(version=version),
+        counted.reset_index().assign(version=version),
         test[["text_id", "biased", "bias_type", "group", "comment_id"]],
         judgements.drop(columns=["raw", "instrument"]),
         detection.count_losses(judgements),
@@ -244,7 +237,6 @@ def _measure_answers(
     judge = panels.leading_judge(chosen.judges)
     if chosen.human_path != NONE:  # people's labels, also of simulated answers
         answers = answers.drop(columns="stereotype", errors="ignore")
-    effects, guarded = guard.measure(
-        answers, panel, people.first_round().labels, judge=judge, confidence=confidence
-    )
+    labels = people.first_round().labels
+    effects, guarded = guard.measure(answers, panel, labels, judge=judge, confidence=confidence)
     return [*parts, effects], guarded

@@ -47,9 +47,8 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         rows = rows.assign(significant=marks.where(groups.notna() & groups.ne(NOBODY), np.nan))
         filled = prose.render_plain("biased_prompts.filled")
         title = escape.without_markdown(sentences.result(estimates, "by headline"))
-    caption = figures.caption(
-        rows, f"refusal rates under the {prompt} prompt", of="headlines", filled=filled
-    )
+    what = f"refusal rates under the {prompt} prompt"
+    caption = figures.caption(rows, what, of="headlines", filled=filled)
     return Drawn(
         figures.claims(*figures.scaled(rows)),
         rows,

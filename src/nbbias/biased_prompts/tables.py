@@ -123,9 +123,8 @@ def published(estimates: pd.DataFrame, *, biased: str) -> pd.DataFrame:
     ends = ends.dropna().add_prefix("estimate_").reset_index().assign(study=STUDY)
     cells = []
     for row in map(names.scaled, ends.to_dict("records")):
-        texts = [
-            prose.number(row[f"estimate_{end}"], decimals=row["decimals"]) for end in ("min", "max")
-        ]
+        both_ends = row["estimate_min"], row["estimate_max"]
+        texts = [prose.number(end, decimals=row["decimals"]) for end in both_ends]
         cells.append(" to ".join(dict.fromkeys(texts)) + row["short"])
     wide = ends.assign(cell=cells).pivot(index=keys, columns="whose", values="cell")
     order = [key for key in product(_COMPARED, MEASURES) if key in wide.index]

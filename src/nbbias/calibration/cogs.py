@@ -144,9 +144,8 @@ def preferences(rng: Generator, design: Design) -> Preferences:
         return Preferences(np.hstack([first, rest]), position, means)
     if design.scenario == "alike":
         favourite, other = np.eye(IDENTITIES)[rng.choice(IDENTITIES, size=(2, n), p=means)]
-        return Preferences(
-            np.where(rng.random((n, 1)) < 0.5, favourite, (favourite + other) / 2), position, means
-        )
+        likely = np.where(rng.random((n, 1)) < 0.5, favourite, (favourite + other) / 2)
+        return Preferences(likely, position, means)
     subset = np.tile(means, (n, 1))
     for name in _varying(design.scenario):
         at = instances(n).get_level_values(name)

@@ -204,9 +204,8 @@ def _crossing(power: pd.Series, level: float) -> float:
     if not len(above):
         return float("nan")
     sizes, at = np.append(0.0, power.index), int(above[0])
-    return float(
-        np.interp(norm.ppf(POWER), _probit([level, *power])[at : at + 2], sizes[at : at + 2])
-    )
+    sides, reached = slice(at, at + 2), _probit([level, *power])
+    return float(np.interp(norm.ppf(POWER), reached[sides], sizes[sides]))
 
 
 def _probit(power: Sequence[float]) -> np.ndarray:

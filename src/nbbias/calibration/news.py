@@ -190,9 +190,8 @@ def _mixed(shape: tuple[int, ...], rng: Generator) -> np.ndarray:
     """Mix topics into texts: four about women, six about men, two about nobody."""
     whose = np.repeat([0, 1, 2], [4, 6, 2])
     story = rng.gamma(0.5, size=(shape[0], 1, len(whose)))
-    mixed = rng.gamma(
-        20 * story / story.sum(axis=-1, keepdims=True) + 1e-6, size=(*shape, len(whose))
-    )
+    share = story / story.sum(axis=-1, keepdims=True)
+    mixed = rng.gamma(20 * share + 1e-6, size=(*shape, len(whose)))
     mixed /= mixed.sum(axis=-1, keepdims=True)
     present = rng.random((1, 1, _FITS, len(whose))) >= 0.25
     content = [
@@ -228,9 +227,8 @@ def family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     Of women and men, whose shares of words mirror each other, women are tested.
     """
     effect, nothing = design.effect, [0.0] * (_MODELS - 2)
-    sample = corpora.simulate(
-        rng, design, share=[effect, 0.0, *nothing], tone=[0.0, effect, *nothing]
-    )
+    share, tone = [effect, 0.0, *nothing], [0.0, effect, *nothing]
+    sample = corpora.simulate(rng, design, share=share, tone=tone)
     side = float(np.sign(effect))
     for bias, groups in GROUPS.items():
         counts = sample.words[bias].sum(axis=2)
@@ -244,9 +242,8 @@ def family(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
                 yield {"null": 0.0, "direction": direction, **row}
     for i in range(_MODELS):
         texts = [i, _MODELS]
-        subset = Corpus(
-            {bias: counts[:, texts] for bias, counts in sample.words.items()}, sample.tone[:, texts]
-        )
+        words = {bias: counts[:, texts] for bias, counts in sample.words.items()}
+        subset = Corpus(words, sample.tone[:, texts])
         for group in GROUPS["gender"]:
             direction = side * (group == "female" and i == 1)
             yield {"null": 0.0, "direction": direction, **tone_shift(subset, group, confidence)}

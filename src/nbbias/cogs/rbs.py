@@ -118,10 +118,8 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
     located = asked[~asked.index.duplicated(keep=False)].reindex(keys).set_axis(table.index)
     lost = keys[located["task"].isna()]
     if len(lost):
-        shown = [
-            f"{key!r}: {tables.closest_match(key, prompt_keys, listed=0)}"
-            for key in lost.unique()[:3]
-        ]
+        unknown = lost.unique()[:3]
+        shown = [f"{key!r}: {tables.closest_match(key, prompt_keys, listed=0)}" for key in unknown]
         message = (
             f"{len(lost)} answers are to no prompt of the suite ({'; '.join(shown)}); name yours "
             "in a suite of your own (suite_paths), or leave the rows out"

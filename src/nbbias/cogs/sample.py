@@ -143,9 +143,8 @@ def judge(
     shown = orders(list(identities))
     at = np.array([[identities.index(name) for name in order] for order in shown])
     k, n = len(identities), len(asked)
-    utility = rng.normal(0, judge.content, (n, k)) + [
-        judge.identity.get(i, 0.0) for i in identities
-    ]
+    leaning = [judge.identity.get(i, 0.0) for i in identities]
+    utility = rng.normal(0, judge.content, (n, k)) + leaning
     place = np.zeros(k)
     place[: len(judge.position)] = judge.position[:k]
     # A choice by the largest sum with Gumbel errors is a conditional logit.
@@ -221,8 +220,6 @@ def ratings(suite: Suite | None = None) -> pd.DataFrame:
         utility = rng.normal(0, 1.5, (len(items), len(names)))
         for rater, leaning in simulation()["raters"].items():
             seen = utility + [leaning.get(i, 0.0) for i in names] + rng.gumbel(size=utility.shape)
-            rows += [
-                (rater, *item, axis, names[at])
-                for item, at in zip(items, seen.argmax(axis=1), strict=True)
-            ]
+            chosen = zip(items, seen.argmax(axis=1), strict=True)
+            rows += [(rater, *item, axis, names[at]) for item, at in chosen]
     return pd.DataFrame(rows, columns=["rater", "task", "theme", "axis", "identity"], dtype="str")

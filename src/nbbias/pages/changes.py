@@ -161,9 +161,8 @@ def compare(first: Run, second: Run) -> pd.DataFrame:
 
 def _change(old: Row, new: Row, pair: pd.DataFrame, units: str) -> Row:
     """Return what changed in an estimate, and the paired test on common units."""
-    confidence = max(
-        (c for c in (old["confidence"], new["confidence"]) if c == c), default=stats.CONFIDENCE
-    )
+    levels = [level for level in (old["confidence"], new["confidence"]) if level == level]
+    confidence = max(levels, default=stats.CONFIDENCE)
     difference = new["estimate"] - old["estimate"]
     common = pair.dropna(subset=["first", "second"])
     row: Row = {"first": old["estimate"], "second": new["estimate"], "estimate": difference}

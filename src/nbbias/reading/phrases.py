@@ -150,9 +150,8 @@ def _clause(
         of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
         of_row = size(row, row["estimate"] - _null(row)).removesuffix(said)
         said = names.unit(row).name  # units are said once
-        in_brackets = Markup(
-            numbers(row, unit="" if each or not is_first else unit, sep=",", sign=sign)
-        )
+        unit_once = "" if each or not is_first else unit
+        in_brackets = Markup(numbers(row, unit=unit_once, sep=",", sign=sign))
         each.append((", ".join(of), Markup(of_row), in_brackets))
     values |= {"size": Markup(size_range(row, excess)), "n": Markup(count_range(side["n"]))}
     p = Markup(prose.p_value(significance.adjusted_p(side).max(), is_bound=True))
@@ -167,9 +166,8 @@ def _clauses(sides: Sides, *, reference: str, unit: str) -> list[str]:
         sentences.append(_clause(side, rows, reference=reference, unit=unit, is_first=not n))
         if implied:
             text = Markup(sentences.pop().removesuffix("."))
-            sentences.append(
-                render("claims.dependent", clause=text, each=_dependent(*sides[at], implied))
-            )
+            others = _dependent(*sides[at], implied)
+            sentences.append(render("claims.dependent", clause=text, each=others))
     further = [
         f"{names.measure(side.iloc[0].to_dict())} ({prose.listed(_where(side, part)['names'])})"
         for side, part in (sides[at] for at, _ in tree[_CLAUSES:])

@@ -83,9 +83,8 @@ def examine(files: Sequence[str]) -> list[str]:
             commands.append(f"nbbias detect {shlex.quote(file)}")
             ready += _entry("detect", f"{commands[-1]}: {n:,} texts")
         elif rows is not None:
-            missing += _entry(
-                "detect", f"{file}: none of its {len(rows):,} texts can be classified"
-            )
+            reason = f"none of its {len(rows):,} texts can be classified"
+            missing += _entry("detect", f"{file}: {reason}")
     supported = ["", "These files support:", *(ready or ["  nothing"])]
     missing = ["", "Missing for more:", *missing] if missing else []
     assumed = [

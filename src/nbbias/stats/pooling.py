@@ -222,7 +222,6 @@ def _with_test(
         reason = intervals.NO_VARIANCE if tested else reason
         return result.replace(reason=reason, ci_low=total.estimate, ci_high=total.estimate)
     error = np.sqrt(total.variance)
-    result = result.replace(reason=reason).with_t_interval(
-        error, total.df, confidence=confidence, bounds=bounds
-    )
+    result = result.replace(reason=reason)
+    result = result.with_t_interval(error, total.df, confidence=confidence, bounds=bounds)
     return result.with_t_test(error, total.df) if tested else result

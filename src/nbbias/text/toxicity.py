@@ -157,9 +157,8 @@ def _load_detoxify(name: str, device: str) -> Predict:
 
     path = _hub() / Path(MODEL_URLS[name]).name
     digest = path.stem.rpartition("-")[2]  # of the published file, which may hold more than numbers
-    with loading(
-        f"Detoxify {name}", "its weights are not here and cannot be fetched", advice="use 'offline'"
-    ):
+    message = "its weights are not here and cannot be fetched"
+    with loading(f"Detoxify {name}", message, advice="use 'offline'"):
         if not tables.is_file(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             torch.hub.download_url_to_file(MODEL_URLS[name], str(path), digest, progress=False)

@@ -69,9 +69,8 @@ def attribute(text: str, mention: Mention | None) -> str | None:
         asked = _PATTERNS["asked"].search(before)
         return " ".join((asked[0] + " " + predicate if asked else predicate).split()[:_WORDS])
     before = _PATTERNS["article"].sub("", before)
-    return _known_word(text, mention.group) or (
-        " ".join(before.split()[-_WORDS:]) if len(before) >= 3 else None
-    )
+    last_words = " ".join(before.split()[-_WORDS:]) if len(before) >= 3 else None
+    return _known_word(text, mention.group) or last_words
 
 
 def _known_word(text: str, group: str | None) -> str | None:

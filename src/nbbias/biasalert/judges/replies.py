@@ -107,9 +107,8 @@ def _verdicts(plain: str) -> set[bool]:
     """Return the verdicts that a reply in words gives: none, one, or both."""
     words = [match["verdict"] for match in _PATTERNS["verdict"].finditer(plain)]
     for match in _PATTERNS["statement"].finditer(plain):
-        if not _PATTERNS["supposed"].search(
-            re.split(r"[.!;]\s|\n", plain[: match.start() + 1])[-1]
-        ):
+        sentence = re.split(r"[.!;]\s|\n", plain[: match.start() + 1])[-1]
+        if not _PATTERNS["supposed"].search(sentence):
             words.append(match["verdict"])
     denials = re.compile(r"\b(?:no|not|false)\b|n['’]t|\b(?:un|non-?)biased")
     return {len(denials.findall(word.lower())) % 2 == 0 for word in words}

@@ -36,9 +36,8 @@ def groups() -> pd.DataFrame:
     >>> groups().query("term == 'nuns' or term == 'woman'")["bias_type"].tolist()
     ['gender']
     """
-    listed = pd.DataFrame(read_shipped_yaml("biasalert/groups.yaml")).explode(
-        "terms", ignore_index=True
-    )
+    listed = pd.DataFrame(read_shipped_yaml("biasalert/groups.yaml"))
+    listed = listed.explode("terms", ignore_index=True)
     return listed.rename(columns={"terms": "term"})[["group", "bias_type", "term"]]
 
 

@@ -119,9 +119,8 @@ def sides(
         Characters of a text, at most.
     """
     scores = sentence_scores(corpus, claim, [text for _, text in texts])
-    return markup.sides(
-        [(name, _text(corpus.read, claim["bias"], text, scores, cut)) for name, text in texts]
-    )
+    marked = [(name, _text(corpus.read, claim["bias"], text, scores, cut)) for name, text in texts]
+    return markup.sides(marked)
 
 
 def sentence_scores(corpus: Corpus, claim: Mapping[str, str], texts: Sequence[int]) -> pd.DataFrame:
