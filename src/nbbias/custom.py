@@ -12,7 +12,6 @@ import pandas as pd
 
 from nbbias import params, stats, tables
 from nbbias.params import Input, InputFile, Parameters
-from nbbias.stats import Estimate
 from nbbias.tables import SAMPLE, Column, DataError, Estimated, columns
 
 _FORM = {
@@ -144,7 +143,7 @@ def _compare(first: pd.Series, second: pd.Series, confidence: float) -> dict[str
     return _row(row.replace(n_lost=int(lost.sum()))) | {"null": 0.0}
 
 
-def _row(estimate: Estimate, values: pd.Series | None = None) -> dict[str, Any]:
+def _row(estimate: stats.Estimate, values: pd.Series | None = None) -> dict[str, Any]:
     """Return the columns of an estimate; equal values give no interval."""
     if np.isclose(estimate.ci_low, estimate.ci_high, rtol=1e-9, atol=1e-12):
         estimate = estimate.without_test(estimate.reason or "scores do not vary")

@@ -8,7 +8,6 @@ from typing import Any
 
 from nbbias import params
 from nbbias.asking import loop, plan as plans, recorded, trust
-from nbbias.asking.loop import Tally
 from nbbias.asking.plan import Plan
 from nbbias.reading import Terminal
 from nbbias.tables import NbbiasError
@@ -61,7 +60,7 @@ def complete(
         console.print(f"{plan.export_path}: {restored:,} answers filed")
     if to_ask := show_plan(plan, console):
         confirm()
-    tally = _ask_with_progress(plan, console, again=again) if to_ask or again else Tally()
+    tally = _ask_with_progress(plan, console, again=again) if to_ask or again else loop.Tally()
     try:
         answers = recorded.export_answers(plan)
     except (NbbiasError, OSError) as error:  # the disk may be as full for the table
@@ -76,13 +75,13 @@ def complete(
     return int(bool(tally.stopped or tally.failed))
 
 
-def _ask_with_progress(plan: Plan, console: Terminal, *, again: bool) -> Tally:
+def _ask_with_progress(plan: Plan, console: Terminal, *, again: bool) -> loop.Tally:
     """Ask with a progress bar, then print how it ended."""
     from tqdm import tqdm  # not every command shows a bar
 
     with tqdm(desc="asking", file=console.file, disable=not console.is_terminal) as bar:
 
-        def listen(tally: Tally) -> None:
+        def listen(tally: loop.Tally) -> None:
             bar.total = tally.total
             bar.update(tally.answered + tally.rejected + tally.failed - bar.n)
 

@@ -9,7 +9,6 @@ import pandas as pd
 from nbbias import params, reading, tables
 from nbbias.biasalert import calibration, checks, corpus, detection, guard, inputs, levels, pairs
 from nbbias.biasalert.judges import panel as panels
-from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import choose_settings
 from nbbias.biasalert.knowledge import entries, retrieval
 from nbbias.biasalert.params import Biasalert
@@ -193,7 +192,7 @@ def _measure(chosen: Biasalert) -> Results:
     )
 
 
-def _fit(chosen: Biasalert, texts: pd.DataFrame, knowledge: pd.DataFrame) -> JudgePanel:
+def _fit(chosen: Biasalert, texts: pd.DataFrame, knowledge: pd.DataFrame) -> panels.JudgePanel:
     train, settings = texts[texts["split"] == "train"], choose_settings(chosen)
     replies = chosen.replies_paths
     return panels.fit(chosen.judges, train, knowledge, settings=settings, replies_paths=replies)
@@ -226,7 +225,7 @@ def score_answers(chosen: Biasalert) -> pd.DataFrame:
 
 
 def _measure_answers(
-    chosen: Biasalert, panel: JudgePanel, answers: pd.DataFrame, judgements: pd.DataFrame
+    chosen: Biasalert, panel: panels.JudgePanel, answers: pd.DataFrame, judgements: pd.DataFrame
 ) -> tuple[list[pd.DataFrame], pd.DataFrame]:
     people = inputs.read_labels(answers, chosen)
     source, confidence = corpus.source(chosen.answers_path), chosen.confidence

@@ -12,7 +12,6 @@ import pandas as pd
 from nbbias import news, tables
 from nbbias.asking.prompts import fill_template, load_wording
 from nbbias.biased_prompts import sample
-from nbbias.tables import SAMPLE, DataError
 
 #: The source of a refusal rate, and the group of headlines that name none.
 EVERY, NOBODY = "all", "nobody named"
@@ -22,7 +21,7 @@ UNKNOWN = "not known here: the corpus' own way of asking"
 
 def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read both sides of a corpus; ``"sample"`` is the simulated one, with refusals simulated."""
-    if originals_path == SAMPLE:
+    if originals_path == tables.SAMPLE:
         return sample.corpus(desks_apart=True, seed=news.corpus.SAMPLE_SEED)
     return news.corpus.read(originals_path, generations_path)
 
@@ -41,7 +40,7 @@ def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.Da
         for name, prompt in {"neutral_prompt": neutral, "biased_prompt": biased}.items()
         if prompt not in there
     ]
-    DataError.refuse("generations", faults)
+    tables.DataError.refuse("generations", faults)
     return generations[generations["prompt"].isin([neutral, biased])].reset_index(drop=True)
 
 

@@ -17,7 +17,6 @@ import pandas as pd
 from nbbias import params, tables
 from nbbias.calibration.params import Calibration
 from nbbias.calibration.trials import LISTED, Design, Measure, family_errors, outcomes, repeat
-from nbbias.tables import NbbiasError
 
 #: Modules of this package that simulate a study.
 _STUDIES = ("news", "biased_prompts", "cogs", "llmbi", "biasalert")
@@ -90,7 +89,7 @@ def check(chosen: Any) -> list[str]:
     >>> calibration.check(calibration.params.Calibration())
     []
     """
-    problems: list[NbbiasError] = []
+    problems: list[tables.NbbiasError] = []
     selected = tables.attempt(problems, select_measures, chosen.measures)
     tables.attempt(problems, repeats_by_measure, chosen.repeats)
     if selected is not None:

@@ -21,7 +21,6 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.cogs import rbs
-from nbbias.cogs.rbs import INSTANCE, SETTING
 from nbbias.cogs.spread import FACETS, Row, spread_rows
 from nbbias.text import embeddings
 
@@ -52,8 +51,8 @@ def diversity(
     """
     answers = answers[~tables.is_blank(answers["text"])].reset_index(drop=True)
     vectors = embeddings.embed(answers["text"], model=model, device=device)
-    writer = ["model", *([SETTING] if SETTING in answers else [])]
-    keys = [*writer, *INSTANCE, "axis", "identity"]
+    writer = ["model", *([rbs.SETTING] if rbs.SETTING in answers else [])]
+    keys = [*writer, *rbs.INSTANCE, "axis", "identity"]
     cells, totals = rbs.sum_vectors(answers, vectors, keys)
     means = totals[:-1] / cells["n"].to_numpy()[:, None]
     words = answers["text"].str.split().str.len()

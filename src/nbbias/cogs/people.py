@@ -23,7 +23,6 @@ from nbbias.cogs.affinity import chosen_shares, shares
 from nbbias.cogs.rbs import CELL
 from nbbias.cogs.spread import FACETS, Row, spread_rows
 from nbbias.cogs.suite import Suite, load, strangers
-from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, read_table
 
 #: What the people are called where they are taken together.
@@ -125,7 +124,7 @@ _COEFFICIENTS = {"fleiss_kappa": _fleiss, "krippendorff_alpha": krippendorff_alp
 
 
 def agreement(
-    ratings: pd.DataFrame, *, inference: InferenceSettings, facets: Sequence[str] = FACETS
+    ratings: pd.DataFrame, *, inference: stats.InferenceSettings, facets: Sequence[str] = FACETS
 ) -> pd.DataFrame:
     """Say how far people agree, by axis.
 
@@ -172,7 +171,7 @@ def agreement(
 def _agreement(
     items: pd.DataFrame,
     coefficient: Callable[..., float],
-    inference: InferenceSettings,
+    inference: stats.InferenceSettings,
     facets: Sequence[str],
 ) -> Row:
     """Estimate one coefficient of choices: items by raters, numbered; NaN where none was made."""

@@ -19,7 +19,6 @@ from nbbias.cogs.tables import PARTS, compared, over_all, score_parts, select_le
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.reading.claims import CLAIM
-from nbbias.reading.prose import count_range
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
@@ -64,7 +63,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         fixed = [f"{name}s" for test in tests for name in fixed_facets(test)]
         with_parts = pd.concat([both, shown[shown["statistic"].isin(PARTS.values())]])
         simulated = truth(with_parts, None) if texts.kind == "simulated" else pd.DataFrame()
-        counts = {"n": Markup(count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
+        counts = {"n": Markup(prose.count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
         values = {"scores": [*map(_others, by_score)], "truth": simulated.to_dict("records")}
         sentences.append(prose.render("cogs.units", **counts, **values, fixed=fixed))
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()

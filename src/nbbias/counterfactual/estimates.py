@@ -16,10 +16,9 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.stats import InferenceSettings
 
 #: The defaults of this study.
-INFERENCE = InferenceSettings(n_permutations=2000)
+INFERENCE = stats.InferenceSettings(n_permutations=2000)
 
 EMBEDDING = "embedding"
 #: Statistics that are tested. Each is a family of its own.
@@ -43,7 +42,7 @@ def estimates(
     features: Mapping[str, np.ndarray],
     *,
     instruments: Mapping[str, str],
-    inference: InferenceSettings = INFERENCE,
+    inference: stats.InferenceSettings = INFERENCE,
 ) -> tables.Estimated:
     """Compare answers between two versions of a prompt with answers to one version.
 
@@ -127,7 +126,7 @@ def _compare(
     part: pd.DataFrame,
     values: np.ndarray,
     pair: tuple[str, str],
-    inference: InferenceSettings,
+    inference: stats.InferenceSettings,
     measure: str,
 ) -> Iterator[Row]:
     """Yield the rows of two groups by one measure."""

@@ -12,7 +12,6 @@ from nbbias import reading, stats
 from nbbias.llmbi.measured import Results
 from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
-from nbbias.reading.prose import count_range
 from nbbias.tables.escape import markdown as escape
 
 #: What indices and means are compared with.
@@ -147,7 +146,7 @@ def _card(rows: pd.DataFrame, losses: pd.DataFrame, texts: Texts) -> dict[str, s
         "N": prose.render(
             "llmbi.card_n",
             prompts=measured["n"].max() if len(measured) else 0,
-            answers=count_range(losses["scored"]) if len(losses) else "",
+            answers=prose.count_range(losses["scored"]) if len(losses) else "",
             passages=losses["passages"].max() if len(losses) else 0,
             models=pd.concat([rows["model"], rows["group"]]).nunique(),
             excluded=first["n_lost"].sum(),

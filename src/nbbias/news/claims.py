@@ -21,7 +21,6 @@ from nbbias import stats, tables
 from nbbias.news.corpus import CELL
 from nbbias.stats import InferenceSettings
 from nbbias.stats.intervals import ROUNDING
-from nbbias.tables import Estimated
 
 Row = dict[str, Any]
 
@@ -52,7 +51,7 @@ class Level(NamedTuple):
     units: pd.DataFrame = pd.DataFrame()
 
 
-def level(scores: pd.DataFrame, result: Estimated, references: pd.DataFrame) -> Level:
+def level(scores: pd.DataFrame, result: tables.Estimated, references: pd.DataFrame) -> Level:
     """Put a level's tables together, each claim beside its leading reference.
 
     Parameters
@@ -356,7 +355,7 @@ def first_instrument(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[rows["instrument"] == first]
 
 
-def tested(rows: Sequence[Row], families: Sequence[str], *, confidence: float) -> Estimated:
+def tested(rows: Sequence[Row], families: Sequence[str], *, confidence: float) -> tables.Estimated:
     """Return ESTIMATES, with the values behind them; the statistics of `families` are tested.
 
     A family, corrected by Holm's method, is one measure and statistic over all biases, cells,
@@ -368,7 +367,7 @@ def tested(rows: Sequence[Row], families: Sequence[str], *, confidence: float) -
         mirror = "group" if statistic in MIRRORED else None
         where = {"statistic": statistic}
         table = stats.adjust(table, family=["measure"], where=where, mirror=mirror)
-    return Estimated(table, units)
+    return tables.Estimated(table, units)
 
 
 def combine_levels(levels: Mapping[str, Level], *, study: str = "news_bias") -> dict[str, Any]:

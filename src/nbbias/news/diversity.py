@@ -18,7 +18,6 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.news import claims, words
-from nbbias.news.claims import Row
 from nbbias.news.corpus import SIDES, Read
 from nbbias.text import embeddings, lexicons
 
@@ -75,7 +74,7 @@ def estimate(
     sides = [embeddings.embed(side, model=model, device=device) for side in zip(*cut, strict=True)]
     vectors = [pd.DataFrame(side, pairs.index) for side in sides]
     claim = {"measure": "diversity", "instrument": embeddings.instrument(model)}
-    rows: list[Row] = []
+    rows: list[claims.Row] = []
     for bias, of_bias in words.pair_scores(read).groupby("bias", sort=False):
         groups = lexicons.groups(read.lexicon, str(bias))
         for cell, units in claims.cells(of_bias, None):
@@ -104,8 +103,8 @@ def _values(
     return values
 
 
-def _rows(values: pd.DataFrame, groups: Sequence[str], *, confidence: float) -> list[Row]:
-    rows: list[Row] = []
+def _rows(values: pd.DataFrame, groups: Sequence[str], *, confidence: float) -> list[claims.Row]:
+    rows: list[claims.Row] = []
     difference = (values["answer"] - values["original"]).dropna()
     for group in groups:
         about = values[values["group"] == group]

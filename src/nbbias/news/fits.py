@@ -27,7 +27,6 @@ from statsmodels.stats.contingency_tables import Table
 from nbbias import text
 from nbbias.news.corpus import NEUTRAL, SENTENCE, SIDES, Read
 from nbbias.tables import DataError, map_threads, stage
-from nbbias.text import lexicons
 from nbbias.text.topics import BagOfWords, TopicModel
 
 CORPUS = ["model", "prompt"]
@@ -267,7 +266,7 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
     for (model, prompt), of_corpus in rows.items():
         corpus = sentences.loc[of_corpus, ["bias", "topic", "group"]]
         for bias in read.lexicon["bias"].unique():
-            groups = lexicons.groups(read.lexicon, bias)
+            groups = text.lexicons.groups(read.lexicon, bias)
             part = corpus[corpus["bias"] == bias]
             counts = contingency(part, groups=groups, n_topics=how.n_topics)
             table = associations(counts, threshold=how.threshold).reset_index()

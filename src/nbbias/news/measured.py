@@ -10,7 +10,6 @@ import pandas as pd
 
 from nbbias import params, reading, stats, tables, text
 from nbbias.news import claims, corpus, discovery, diversity, fits, labels, tone, topics, words
-from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
 from nbbias.news.explore import lexicon as explored
 from nbbias.news.params import News, NewsBias
@@ -18,8 +17,6 @@ from nbbias.news.reading.tables import model_facts
 from nbbias.news.sample import compare_with_truth
 from nbbias.news.scoring import Scored, score
 from nbbias.params import NONE, Input
-from nbbias.tables import NbbiasError
-from nbbias.text import toxicity
 
 
 def check(chosen: Any) -> list[str]:
@@ -55,11 +52,11 @@ def _check_labels(chosen: Any, sides: tuple[pd.DataFrame, pd.DataFrame]) -> None
     labels.drawn_here(sheet, texts, lexicon, where=chosen.labels_path)
 
 
-def check_instruments(chosen: Any) -> list[NbbiasError]:
+def check_instruments(chosen: Any) -> list[tables.NbbiasError]:
     """Return what is wrong with the names of instruments that a run would use."""
-    problems: list[NbbiasError] = []
+    problems: list[tables.NbbiasError] = []
     if "sentence" in chosen.levels:
-        tables.attempt(problems, toxicity.choose, chosen.toxicity_scorer)
+        tables.attempt(problems, text.toxicity.choose, chosen.toxicity_scorer)
     return problems
 
 
@@ -310,7 +307,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     return Results(**found | tables.concatenate(parts)._asdict())
 
 
-def measure_levels(whole: Corpus, chosen: News) -> dict[str, Level]:
+def measure_levels(whole: Corpus, chosen: News) -> dict[str, claims.Level]:
     """Measure the levels that parameters ask for, by name; too few texts have no topics."""
     inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     common: dict[str, Any] = {"inference": inference, "second_texts": whole.second_texts}

@@ -28,7 +28,6 @@ from nbbias.news.scoring import MASKED, Scored
 from nbbias.stats import InferenceSettings
 from nbbias.stats.agreement import MEASURE
 from nbbias.stats.intervals import ROUNDING
-from nbbias.tables import SCORES, Estimated, check
 from nbbias.text import lexicons
 
 #: The shifts, and whether they are of sentences that name no group of another bias.
@@ -147,7 +146,7 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
                 continue  # the same numbers once more
             keys = {"bias": bias, "measure": kind["measure"], "instrument": kind["instrument"]}
             parts.append(_pair(read.pairs, means, kind["column"], groups).assign(**keys))
-    return check(pd.concat(parts, ignore_index=True), SCORES)
+    return tables.check(pd.concat(parts, ignore_index=True), tables.SCORES)
 
 
 def _means(naming: pd.DataFrame, scored: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
@@ -209,7 +208,7 @@ def _shifts(sides: Mapping[str, pd.DataFrame], groups: int) -> list[np.ndarray]:
 
 def estimates(
     scores: pd.DataFrame, read: Read, scored: Scored, *, inference: InferenceSettings
-) -> Estimated:
+) -> tables.Estimated:
     """Estimate sentence-level bias, by source, model and prompt, bias and instrument.
 
     Parameters

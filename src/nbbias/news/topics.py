@@ -16,12 +16,9 @@ import pandas as pd
 
 from nbbias import stats, tables, text
 from nbbias.news import claims, replicates, shares
-from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
 from nbbias.stats import InferenceSettings
-from nbbias.tables import SCORES, check
-from nbbias.text import lexicons
 
 FEW_GROUPS = "fewer than two groups have a topic"
 NO_CONTENT = "no content on a group's topic"
@@ -32,7 +29,7 @@ POOLING = claims.Pooling(dict.fromkeys(("h_", "difference_", "score"), "mean"))
 
 def level(
     read: Read, fitted: Fitted, *, inference: InferenceSettings, second_texts: Read | None = None
-) -> Level:
+) -> claims.Level:
     """Measure the topics of a corpus: scores, losses, estimates and their null values.
 
     Parameters
@@ -132,13 +129,13 @@ def score(read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame) -> p
     """Score every pair by one fit: its shares, texts by topics, and whose topics these are."""
     biases = read.lexicon["bias"].unique()
     parts = [_score_bias(read, topic_shares, associated, bias) for bias in biases]
-    return check(pd.concat(parts, ignore_index=True), SCORES)
+    return tables.check(pd.concat(parts, ignore_index=True), tables.SCORES)
 
 
 def _score_bias(
     read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame, bias: str
 ) -> pd.DataFrame:
-    pairs, groups = read.pairs, lexicons.groups(read.lexicon, bias)
+    pairs, groups = read.pairs, text.lexicons.groups(read.lexicon, bias)
     sides = _sides(pairs, topic_shares, associated[associated["bias"] == bias], groups)
     share, has = (
         {side: table[[f"{of}_{g}" for g in groups]].to_numpy() for side, table in sides.items()}
@@ -229,9 +226,9 @@ def replicated(
         `p_adjusted` Holm's over all cells and biases.
     """
     biases = estimates[estimates["statistic"] == "bias"].set_index(["bias", *CELL])
-    rows: list[Row] = []
+    rows: list[claims.Row] = []
     for bias, of_bias in scores.groupby("bias", sort=False):
-        groups = lexicons.groups(lexicon, str(bias))
+        groups = text.lexicons.groups(lexicon, str(bias))
         further = None if second_texts is None else second_texts[second_texts["bias"] == bias]
         for key, cell in claims.cells(of_bias, None):
             kind, excess = _beyond_replicates(cell[cell["reason"].isna()], further, groups)

@@ -17,7 +17,6 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.news import claims, replicates, shares
-from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.tables import SCORES, check
 from nbbias.text import annotate, lexicons
@@ -28,7 +27,7 @@ NO_WORDS = "no group words"
 
 def level(
     read: Read, *, inference: stats.InferenceSettings, second_texts: Read | None = None
-) -> Level:
+) -> claims.Level:
     """Measure the words of a corpus: scores, losses, estimates and what chance gives.
 
     Parameters

@@ -22,7 +22,6 @@ from markupsafe import Markup
 from nbbias.params import Texts
 from nbbias.reading import figures, names, phrases, prose, significance, templates, tipping
 from nbbias.reading.claims import CLAIM
-from nbbias.reading.phrases import Parts
 from nbbias.tables import ESTIMATE_KEYS, escape
 
 #: Numbers of ESTIMATES that stand beside a name.
@@ -165,7 +164,7 @@ def render(saved: Mapping[str, Any], *, figure: str = "") -> str:
 
 
 def sort_models(
-    rows: pd.DataFrame, estimates: pd.DataFrame, leading: Callable[[pd.DataFrame], Parts]
+    rows: pd.DataFrame, estimates: pd.DataFrame, leading: Callable[[pd.DataFrame], phrases.Parts]
 ) -> pd.DataFrame:
     """Sort rows by model as `forest` does what leads: first what is significant, by size.
 

@@ -12,7 +12,6 @@ from statsmodels.regression.mixed_linear_model import MixedLM
 
 from nbbias import tables
 from nbbias.stats import families
-from nbbias.tables import CONFIDENCE
 
 Row = dict[str, Any]
 
@@ -27,7 +26,7 @@ _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
 
 def mixed_model(
-    scores: pd.DataFrame, *, value: str, confidence: float = CONFIDENCE
+    scores: pd.DataFrame, *, value: str, confidence: float = tables.CONFIDENCE
 ) -> pd.DataFrame:
     """Compare models by a linear mixed model, with a random intercept for every article.
 

@@ -18,7 +18,6 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import resolve
 from nbbias.text.distinct import on_distinct
 from nbbias.text.instruments import are_cached, has_fast, loading
 
@@ -92,7 +91,7 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
 
         source = str(get_model_path())
     elif not source:
-        source = str(resolve(chosen))
+        source = str(tables.resolve(chosen))
     local = chosen not in _REPOSITORIES
     advice = f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or the folder of a model"
     with loading(chosen, "cannot be loaded as a sentence embedding", advice=advice):
@@ -193,7 +192,7 @@ def embed(
     True
     """
     chosen = choose(model)
-    folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
+    folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(tables.resolve(chosen))
     if chosen in _LORA:
         folder = str(tables.data_path(_LORA[chosen]))
     stamp = f"{instrument(chosen)} {tables.stamp(folder)}"

@@ -31,7 +31,6 @@ from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, Settings, TrainingInput
 from nbbias.biasalert.knowledge.retrieval import summarize_evidence
 from nbbias.biasalert.knowledge.split import add_clusters
-from nbbias.tables import ParameterError
 from nbbias.text import embeddings
 
 #: A judge is fitted on this many texts of either label at least.
@@ -233,7 +232,7 @@ def require_trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     short = [f"{name}: {count}" for name, count in counts.items() if count < FEWEST]
     if short:
         needed = "a judge needs ten texts of either label to learn from"
-        raise ParameterError("labelled texts", f"{needed} ({'; '.join(short)})")
+        raise tables.ParameterError("labelled texts", f"{needed} ({'; '.join(short)})")
     return table
 
 

@@ -17,14 +17,13 @@ from scipy.spatial.distance import cdist
 from nbbias import reading, text
 from nbbias.news import fits
 from nbbias.news.corpus import Read
-from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
 from nbbias.tables import escape
 
 _COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
 
 
-def topics(fitted: Fitted, read: Read) -> HTML:
+def topics(fitted: fits.Fitted, read: Read) -> HTML:
     """Look into the topics of the first fit: a table, and LDAvis below it.
 
     Parameters
@@ -50,7 +49,7 @@ def topics(fitted: Fitted, read: Read) -> HTML:
     return markup.framed(body, title="Look into a topic", about=about)
 
 
-def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
+def summarize(fitted: fits.Fitted, read: Read) -> pd.DataFrame:
     """List the topics of the first fit that a sentence has, those with most sentences first.
 
     Returns
@@ -72,7 +71,7 @@ def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
 # --- LDAvis -----------------------------------------------------------------------------------
 
 
-def ldavis(fit: Fit, tokens: pd.DataFrame) -> str | None:
+def ldavis(fit: fits.Fit, tokens: pd.DataFrame) -> str | None:
     """Return the view of LDAvis at λ = 0.2, without stop words, as a page that asks no network.
 
     Parameters
