@@ -14,7 +14,6 @@ import pandas as pd
 
 from nbbias import params, tables
 from nbbias.params import MainEstimate, Parameters, Study, Texts
-from nbbias.tables import SAMPLE, ParameterError
 from nbbias.text.lexicons import LANGUAGES
 
 #: The studies of nbbias by name, and the package of each.
@@ -94,7 +93,7 @@ def study(stem: str, *, where: str = "parameters") -> Study:
     """
     if stem not in STUDIES:
         message = f"no study called {stem!r}; {tables.closest_match(stem, STUDIES)}"
-        raise ParameterError(where, message)
+        raise tables.ParameterError(where, message)
     return STUDIES[stem]
 
 
@@ -130,7 +129,7 @@ def check(stem: str, namespace: Mapping[str, Any]) -> Parameters:
     values = {name: namespace[name] for name in names if name in namespace}
     where = f"{stem} parameters"
     if values.get("study", stem) != stem:
-        raise ParameterError(where, f"study: these are parameters of {values['study']}")
+        raise tables.ParameterError(where, f"study: these are parameters of {values['study']}")
     parameters = {name: value for name, value in values.items() if name not in _BESIDE}
     return validate(stem, parameters, where=where)
 
@@ -161,7 +160,7 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     stem = values.pop("study", path.absolute().parent.name)
     if not isinstance(stem, str) or stem not in STUDIES:
         message = f"no study called {params.shorten(stem)}; set 'study:' to one of: "
-        raise ParameterError(str(path), message + ", ".join(STUDIES))
+        raise tables.ParameterError(str(path), message + ", ".join(STUDIES))
     return stem, values
 
 
@@ -192,13 +191,13 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     """
     inputs = [name for name in study.inputs if name not in parameters.unread()]
     paths = [tables.notes.split(str(getattr(parameters, name)))[0] for name in inputs]
-    files = [Path(path).name for path in paths if path not in {SAMPLE, params.NONE}]
+    files = [Path(path).name for path in paths if path not in {tables.SAMPLE, params.NONE}]
     if not files:
         return study.sample
     corpora = tables.read_shipped_table("words/corpora.csv").set_index("file")["name"]
     names = dict.fromkeys(corpora.get(file, file) for file in files)
     kind = "dataset" if set(files) <= set(corpora.index) else "own"
-    addition = "; beside it the sample's" if SAMPLE in paths else ""
+    addition = "; beside it the sample's" if tables.SAMPLE in paths else ""
     language = LANGUAGES[getattr(parameters, "language", "en")]
     tried = f". {language} word lists were tried on simulated texts only"
     return Texts(kind, "; ".join(names) + addition + tried * (language != "English") + ".")

@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 from nbbias.asking import call, store
-from nbbias.asking.call import Answer, Failure
 from nbbias.asking.params import Generate
 
 _log = logging.getLogger(__name__)
@@ -127,7 +126,7 @@ class Session:
                 answer = await call.ask_once(model, json.loads(row["messages"]))
                 self._record_answer(row, answer, attempt)
                 break
-            except Failure as failure:
+            except call.Failure as failure:
                 final = failure.meaning != "temporary" or attempt == attempts
                 if final or await self._stops_within(self._choose_wait(failure, attempt, row)):
                     self._record_failure(row, failure, attempt)
@@ -137,7 +136,7 @@ class Session:
         self.reserved -= row["max_cost"]
         self.listen(self.tally)
 
-    def _choose_wait(self, failure: Failure, attempt: int, row: Row) -> float:
+    def _choose_wait(self, failure: call.Failure, attempt: int, row: Row) -> float:
         """Return seconds: at random up to a bound that doubles, at least the Retry-After."""
         bound = min(self.block.first_wait * 2.0 ** (attempt - 1), _LONGEST_BACKOFF)
         seconds = min(max(failure.wait, random.uniform(0, bound)), _LONGEST_WAIT)
@@ -151,7 +150,7 @@ class Session:
             await asyncio.wait_for(self.stop.wait(), seconds)
         return self.stop.is_set()
 
-    def _record_answer(self, row: Row, answer: Answer, attempts: int) -> None:
+    def _record_answer(self, row: Row, answer: call.Answer, attempts: int) -> None:
         self.streak.clear()
         tally, n_in, n_out = self.tally, answer.input_tokens or 0, answer.output_tokens or 0
         tally.answered += 1
@@ -162,7 +161,7 @@ class Session:
         outcome = {"status": "answered", **answer._asdict()}
         tally.lost += not self._record(row, outcome, attempts)
 
-    def _record_failure(self, row: Row, failure: Failure, attempts: int) -> None:
+    def _record_failure(self, row: Row, failure: call.Failure, attempts: int) -> None:
         message, rejected = str(failure), failure.meaning == "rejected"
         self.tally.errors[message] += 1
         self.tally.rejected += rejected

@@ -119,10 +119,9 @@ def load_detector(
     """
     if judge not in JUDGES:
         raise ParameterError("judge", f"no judge called {judge!r}; {closest_match(judge, JUDGES)}")
-    base = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
-    settings = Settings(
-        embedding_model, seed=seed, drop_same=base == NONE, simulated=labelled == SAMPLE
-    )
+    shipped = labelled == SAMPLE
+    base = knowledge or (SAMPLE if shipped else NONE)
+    settings = Settings(embedding_model, seed=seed, drop_same=base == NONE, simulated=shipped)
     paths = [str(tables.resolve(path)) for path in (labelled, base, embedding_model)]
     return _load(judge, labelled, base, settings, tuple(map(tables.stamp, paths)))
 

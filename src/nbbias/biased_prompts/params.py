@@ -13,7 +13,6 @@ from typing import Any, Self
 from pydantic import Field, model_validator
 
 from nbbias import news, params
-from nbbias.params import MOST, NONE, Claims, Distinct, InputFile, OptionalFile
 from nbbias.tables import SAMPLE, NbbiasError, missing_packages
 from nbbias.text import embeddings, lexicons
 
@@ -22,7 +21,7 @@ def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
     changes = news.params.claims_on(
         biases, shares=["share_difference_change"], tone="mean_difference_change"
     )
-    return [{"measure": "refusal", "statistic": "refusal_rate_change"}, *changes][:MOST]
+    return [{"measure": "refusal", "statistic": "refusal_rate_change"}, *changes][: params.MOST]
 
 
 class BiasedPrompts(news.params.News):
@@ -30,14 +29,14 @@ class BiasedPrompts(news.params.News):
 
     statistics = params.named_statistics("biased_prompts")
 
-    claims: Claims = Field(_claims(["gender"]))
+    claims: params.Claims = Field(_claims(["gender"]))
 
-    generations_path: InputFile = Field(
+    generations_path: params.InputFile = Field(
         SAMPLE,
         description="answers to both prompts: columns article_id, model, prompt (or method), text "
         "(source, sample, refused)",
     )
-    biases: Distinct[str] = Field(
+    biases: params.Distinct[str] = Field(
         ["gender"], min_length=1, description=lexicons.choices(["gender"])
     )
     focus: dict[str, str] = Field(
@@ -51,8 +50,8 @@ class BiasedPrompts(news.params.News):
     biased_prompt: str = Field(
         "biased", min_length=1, description="value of the column prompt of the biased prompt"
     )
-    labels_path: OptionalFile = Field(
-        NONE, description="human labels of refusals: the sheet of `nbbias label --until`"
+    labels_path: params.OptionalFile = Field(
+        params.NONE, description="human labels of refusals: the sheet of `nbbias label --until`"
     )
     n_topics: news.params.TopicNumbers = Field([12])
     topic_fits: news.params.TopicFits = 3

@@ -149,9 +149,8 @@ def level(rng: Generator, design: Design, confidence: float) -> Iterator[Row]:
     """Simulate the bias level by labels and verdicts; `n` counts labels."""
     table = levels(rng, design)
     prompts = table["prompt_id"].to_numpy() if design.scenario == "prompts" else None
-    row = stats.two_phase(
-        table["flagged"], table["label"], prompts=prompts, confidence=confidence
-    ).row()
+    flagged, label = table["flagged"], table["label"]
+    row = stats.two_phase(flagged, label, prompts=prompts, confidence=confidence).row()
     yield trial_row("biased_share_two_phase", row, effect=design.effect, null=np.nan)
 
 

@@ -93,13 +93,12 @@ def corrected(rng: Generator, design: Design, confidence: float) -> Iterator[Row
     rates = refusal_rates(design)
     neutral, biased = verdicts(rng, design, flagged(rng, rates))
     shares = [(float(side.mean()), float(design.n)) for side in (biased, neutral)]
-    share = stats.correct_share(*shares[0], rates=_error_rates(), confidence=confidence)
+    errors = _error_rates()
+    share = stats.correct_share(*shares[0], rates=errors, confidence=confidence)
     raw = stats.wilson(*shares[0], confidence=confidence)
-    share = stats.worst_case(share, raw, rates=_error_rates())
+    share = stats.worst_case(share, raw, rates=errors)
     called = _change(neutral, biased, confidence)
-    change = stats.correct_difference(
-        called, shares=shares, rates=_error_rates(), confidence=confidence
-    )
+    change = stats.correct_difference(called, shares=shares, rates=errors, confidence=confidence)
     yield trial_row("refusal_rate_corrected", share.row(), effect=rates[1], null=np.nan)
     yield trial_row("refusal_rate_change_corrected", change.row(), effect=design.effect)
 

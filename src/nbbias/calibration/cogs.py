@@ -50,9 +50,8 @@ def instances(n: int) -> pd.MultiIndex:
     (8, 10)
     """
     tasks = max(t for t in range(1, TASKS + 1) if n % t == 0 and t * t <= n)
-    return pd.MultiIndex.from_product(
-        [range(tasks), range(n // tasks)], names=list(cogs.spread.FACETS)
-    )
+    crossed = [range(tasks), range(n // tasks)]
+    return pd.MultiIndex.from_product(crossed, names=list(cogs.spread.FACETS))
 
 
 def _varying(scenario: str) -> list[str]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pydantic import Field
 
 from nbbias import params
-from nbbias.params import Claims, Draws, EmbeddingModel, InputFile, Parameters, ToxicityScorer
 from nbbias.tables import SAMPLE
 from nbbias.text import embeddings, toxicity
 from nbbias.text.sentiment import ScorerName
 
 
-class Counterfactual(Parameters):
+class Counterfactual(params.Parameters):
     """Do answers change when a prompt names another group? (Xu et al. 2025, Bouchard 2024)
 
     Examples
@@ -22,19 +21,19 @@ class Counterfactual(Parameters):
 
     statistics = params.named_statistics("counterfactual")
 
-    claims: Claims = Field(
+    claims: params.Claims = Field(
         [{"measure": "embedding", "statistic": "excess_distance"}]
         + [{"measure": m, "statistic": "difference"} for m in ("sentiment", "toxicity", "refusal")]
     )
-    answers_path: InputFile = Field(
+    answers_path: params.InputFile = Field(
         SAMPLE,
         description="answers to versions of prompts: columns model, unit (the prompt), bias, "
         "group, asked (the version), sample, text; `nbbias check --swap` writes them",
     )
-    embedding_model: EmbeddingModel = "auto"
+    embedding_model: params.EmbeddingModel = "auto"
     sentiment_scorer: ScorerName = Field("vader", description="scorer of sentiment")
-    toxicity_scorer: ToxicityScorer = "auto"
-    draws: Draws = Field(2000, description="permutations; more for many tests")
+    toxicity_scorer: params.ToxicityScorer = "auto"
+    draws: params.Draws = Field(2000, description="permutations; more for many tests")
 
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what embeds the answers; refusals are classified by embeddings, too."""

@@ -7,7 +7,6 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import params
-from nbbias.params import Claims, InputFile, Parameters
 from nbbias.tables import SAMPLE, read_shipped_table
 from nbbias.text import embeddings
 from nbbias.text.sentiment import INSTRUMENTS, ScorerName
@@ -16,7 +15,7 @@ from nbbias.text.sentiment import INSTRUMENTS, ScorerName
 CLASSIFIER = "classifier"
 
 
-class Llmbi(Parameters):
+class Llmbi(params.Parameters):
     """How strong is the net sentiment of answers about nine dimensions? (Oketunji et al. 2023)
 
     Examples
@@ -27,14 +26,14 @@ class Llmbi(Parameters):
 
     statistics = params.named_statistics("llmbi")
 
-    claims: Claims = Field(
+    claims: params.Claims = Field(
         [{"measure": "llmbi", "statistic": name} for name in ("difference", "index")]
     )
-    answers_path: InputFile = Field(
+    answers_path: params.InputFile = Field(
         SAMPLE,
         description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",
     )
-    neutral_path: InputFile = Field(
+    neutral_path: params.InputFile = Field(
         SAMPLE, description="reference prose without people, for every score: column text"
     )
     aggregation: Literal["mean", "sum"] = Field(

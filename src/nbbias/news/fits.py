@@ -119,9 +119,8 @@ def _sentence_words(read: Read, tokens: pd.DataFrame, vocabulary: pd.Series) -> 
     distinct = read.sentences.drop_duplicates(SENTENCE)
     index = pd.MultiIndex.from_frame(distinct[SENTENCE])
     starts = distinct[["text_id", "start"]].assign(sentence=range(len(distinct)))
-    words_of = pd.merge_asof(
-        tokens.sort_values("start"), starts.sort_values("start"), on="start", by="text_id"
-    )
+    tokens, starts = tokens.sort_values("start"), starts.sort_values("start")
+    words_of = pd.merge_asof(tokens, starts, on="start", by="text_id")
     words_of = words_of.dropna(subset="sentence").assign(text_id=lambda words: words["sentence"])
     rows = pd.RangeIndex(len(index))
     return text.topics.count_words(words_of, rows, vocabulary=vocabulary)._replace(index=index)

@@ -16,7 +16,6 @@ import pandas as pd
 
 from nbbias import stats
 from nbbias.news import claims
-from nbbias.news.claims import Pooling, Row
 from nbbias.tables import Estimated
 from nbbias.text import lexicons
 
@@ -40,7 +39,7 @@ NO_TOPIC = "the group has no topic"
 def estimate(
     scores: pd.DataFrame,
     *,
-    pooling: Callable[[Sequence[str]], Pooling],
+    pooling: Callable[[Sequence[str]], claims.Pooling],
     lexicon: pd.DataFrame,
     inference: stats.InferenceSettings,
 ) -> Estimated:
@@ -78,7 +77,7 @@ def estimate(
           paper counts; Wilson interval. ``prejudice_extent``: mean change in just those pairs.
           Null: answers and originals exchanged (`news.claims.prejudice`).
     """
-    rows: list[Row] = []
+    rows: list[claims.Row] = []
     for (measure, bias), subset in scores.groupby(["measure", "bias"], sort=False):
         groups, instrument = lexicons.groups(lexicon, str(bias)), subset["instrument"].iloc[0]
         if "seed" in subset:
@@ -96,12 +95,12 @@ def fits_named(fits: int) -> str:
 
 def _estimate_cell(
     units: pd.DataFrame, groups: Sequence[str], inference: stats.InferenceSettings
-) -> list[Row]:
+) -> list[claims.Row]:
     confidence, nothing = inference.confidence, units["reason"].notna().all()
     why = claims.why_none(units) if nothing else NO_TOPIC
     scores = claims.values(units, "score")
     distance = stats.pooled_mean(scores, confidence=confidence, bounds=(0, 1), tested=False)
-    rows: list[Row] = [{"statistic": "bias", **distance.row()}]
+    rows: list[claims.Row] = [{"statistic": "bias", **distance.row()}]
     if "seed" not in units:
         rows[0]["values"] = scores["score"]
     for statistic, column in _COLUMNS.items():
@@ -123,7 +122,7 @@ def _estimate_cell(
 
 def differences(
     table: pd.DataFrame, groups: Sequence[str], *, statistic: str, why: str, confidence: float
-) -> list[Row]:
+) -> list[claims.Row]:
     """Estimate every group's mean signed difference, with a one-sample t-test against 0.
 
     `table` holds the cell's units; `why` says why there are none, if there are none.
@@ -143,7 +142,7 @@ def differences(
     return rows
 
 
-def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) -> list[Row]:
+def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) -> list[claims.Row]:
     """Compare how often answers have no group words, by the group that the original names most.
 
     Parameters

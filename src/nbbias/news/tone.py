@@ -22,7 +22,6 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.news import claims, replicates
-from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import ARTICLE, CELL, NEUTRAL, SENTENCE, SIDES, Read
 from nbbias.news.scoring import MASKED, Scored
 from nbbias.stats import InferenceSettings
@@ -58,7 +57,7 @@ def level(
     inference: InferenceSettings,
     second_texts: Read | None = None,
     scored_second: Scored | None = None,
-) -> Level:
+) -> claims.Level:
     """Measure the tone of a corpus: scores, losses, estimates and their null values.
 
     Parameters
@@ -249,7 +248,7 @@ def estimates(
         interval and no test; ``difference_beyond_neutral`` counts the group's own sentences, since
         a shift of the neutral ones moves every article.
     """
-    rows: list[Row] = []
+    rows: list[claims.Row] = []
     kinds = scored.measured.set_index("instrument").to_dict("index")
     for (bias, instrument), of_kind in scores.groupby(["bias", "instrument"], sort=False):
         groups, kind = lexicons.groups(read.lexicon, bias), kinds[instrument]
@@ -285,16 +284,16 @@ def neutral_spreads(
     for cell, pairs in read.usable.groupby(CELL, sort=False):
         texts = (pairs[["article_id", SIDES[side]]].drop_duplicates() for side in "ho")
         h, o = (side.set_axis(["article", "text_id"], axis=1).merge(values) for side in texts)
-        of: Row = {"clusters": (h["article"], o["article"]), "confidence": confidence}
+        of: claims.Row = {"clusters": (h["article"], o["article"]), "confidence": confidence}
         spreads[cell] = stats.spread_ratio(h["value"], o["value"], **of)
     return spreads
 
 
 def _cell(
     units: pd.DataFrame, groups: Sequence[str], kind: dict[str, Any], inference: InferenceSettings
-) -> list[Row]:
+) -> list[claims.Row]:
     reach, confidence = _REACH[kind["measure"]], inference.confidence
-    how: Row = {"inference": inference, "reach": reach}
+    how: claims.Row = {"inference": inference, "reach": reach}
     how["worse"] = claims.WORSE.get(kind["measure"], -1)
     units = units.set_index("article_id")
     counted = units.select_dtypes("number").where(units["reason"].isna())
@@ -303,7 +302,7 @@ def _cell(
         distance = distance.replace(reason=claims.why_none(units))
     elif (counted["score"].abs() > ROUNDING).sum() < FEWEST:
         distance = distance.without_test(_FEW)
-    rows: list[Row] = [{"statistic": "bias", **distance.row(), "values": counted["score"]}]
+    rows: list[claims.Row] = [{"statistic": "bias", **distance.row(), "values": counted["score"]}]
     signed = {"mean_difference": ("difference_", "difference_", reach)}
     if kind["measure"] == "sentiment":
         signed["difference_beyond_neutral"] = ("beyond_neutral_", ALONE, 2 * reach)
@@ -461,9 +460,8 @@ def distance(read: Read, scored: Scored, second: Scored | None = None) -> replic
         return dict(zip(ids, np.split(whole, starts[1:]), strict=True)) if len(ids) else {}
 
     columns = measured[["measure", "instrument"]].assign(reach=measured["measure"].map(_REACH))
-    return replicates.Distance(
-        texts, compare, _permute, columns.to_dict("records"), pooled=False, fewest=FEWEST
-    )
+    keys = columns.to_dict("records")
+    return replicates.Distance(texts, compare, _permute, keys, pooled=False, fewest=FEWEST)
 
 
 def compare(base: np.ndarray, text: np.ndarray, reference: np.ndarray) -> np.ndarray:

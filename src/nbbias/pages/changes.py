@@ -142,9 +142,8 @@ def compare(first: Run, second: Run) -> pd.DataFrame:
         claims that changed and of the others. What is no mean over units, or has none in common,
         has no test. Of two groups that mirror each other only the first is kept.
     """
-    old, new = (
-        {row["key"]: row for row in run.estimates.to_dict("records")} for run in (first, second)
-    )
+    both = [run.estimates.to_dict("records") for run in (first, second)]
+    old, new = ({row["key"]: row for row in records} for records in both)
     declared = set(second.declared["key"])
     rows = [
         _change(old[key], new[key], pair_units(first, second, key), second.study.called)

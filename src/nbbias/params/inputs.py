@@ -11,10 +11,9 @@ from typing import Any, TypeAlias, TypeVar
 import pandas as pd
 import pyarrow as pa
 
-from nbbias import tables
 from nbbias.params.base import Parameters
 from nbbias.params.values import validate
-from nbbias.tables import ContractError, NbbiasError, ParameterError
+from nbbias.tables import ContractError, NbbiasError, ParameterError, write_parquet
 
 Chosen = TypeVar("Chosen", bound=Parameters)
 
@@ -80,7 +79,7 @@ def _write(content: Any, path: Path) -> str:
         problem = f"is {type(content).__name__}; give a table or the path of a file"
         raise ParameterError(path.stem, problem)
     try:
-        return str(tables.write_parquet(content.rename(columns=str), path))
+        return str(write_parquet(content.rename(columns=str), path))
     except (pa.ArrowException, ValueError, TypeError) as error:
         problem = f"a column holds values of several kinds: {str(error).splitlines()[0][:300]}"
         raise ContractError(path.stem, problem) from None

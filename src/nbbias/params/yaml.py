@@ -15,8 +15,7 @@ from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEve
 from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 
-from nbbias import tables
-from nbbias.tables import ParameterError
+from nbbias.tables import ParameterError, is_file
 
 #: Bytes of a file; the longest that is shipped has 7,000.
 LARGEST = 250_000
@@ -128,7 +127,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     ['templates', 'axes', 'topics', 'tasks']
     """
     where = str(path)
-    if not tables.is_file(path):  # a pipe or a device would be waited for, or never end
+    if not is_file(path):  # a pipe or a device would be waited for, or never end
         problem = "is not a file" if os.path.lexists(path) else "no such file"
         raise ParameterError(where, f"{problem} (looked for {path.absolute()})")
     try:

@@ -469,9 +469,8 @@ def wilson(share: float, size: float, *, confidence: float) -> Estimate:
     """
     if not np.isfinite(size):
         return Estimate(share, reason=ONE_CLUSTER)
-    low, high = proportion.proportion_confint(
-        share * size, size, alpha=alpha(confidence), method="wilson"
-    )
+    level = alpha(confidence)
+    low, high = proportion.proportion_confint(share * size, size, alpha=level, method="wilson")
     return Estimate(share).around(low, high)
 
 

@@ -61,9 +61,8 @@ class TopicModel(NamedTuple):
         """Make a model of its parts, which infers what the fitted one did."""
         words, counts, sstats, alpha, eta = parts
         vocabulary = pd.Series(counts, index=pd.Index(words, dtype=object))
-        model = _model_class(sstats.size)(
-            id2word=dict(enumerate(words)), num_topics=len(alpha), alpha=alpha, eta=eta
-        )
+        by_id, make = dict(enumerate(words)), _model_class(sstats.size)
+        model = make(id2word=by_id, num_topics=len(alpha), alpha=alpha, eta=eta)
         model.state.sstats = sstats
         return _ready(model, vocabulary)
 

@@ -93,18 +93,16 @@ def fit(
     replies_paths
         Judge → file of recorded replies.
     """
-    base = retrieval.prepare(
-        knowledge, model=settings.embedding_model, seed=settings.seed, device=settings.device
-    )
+    model, seed = settings.embedding_model, settings.seed
+    base = retrieval.prepare(knowledge, model=model, seed=seed, device=settings.device)
     retrieve = partial(retrieval.retrieve, base=base, drop_same=settings.drop_same)
     version, further = entries.version(knowledge), NOTHING
     if any(JUDGES[name].learns for name in names):
         further = counterfactuals.training_texts(simulated=settings.simulated)[list(NOTHING)]
     train = train.reset_index(drop=True)
     training = TrainingInput(train, settings, further, retrieve, version)
-    made: dict[str, tuple[Judge, str]] = {
-        name: make(name, training) for name in progress(list(names), "judges")
-    }
+    in_turn = progress(list(names), "judges")
+    made: dict[str, tuple[Judge, str]] = {name: make(name, training) for name in in_turn}
     for name, path in (replies_paths or {}).items():
         form: dict[str, Any] = {"wording": settings.prompt, "parts": settings.prompt_parts}
         # One file holds the replies to all sets of a run: tests, checks, pairs, answers.

@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import tables
 from nbbias.biasalert.contracts import JUDGEMENTS, TEXTS
 from nbbias.biasalert.judges import prompt as judge_prompt, replies as judge_replies
 from nbbias.biasalert.judges.attribution import NO_TEXT
-from nbbias.tables import Column, DataError, read_table
+from nbbias.tables import Column, DataError, check, is_blank, read_table, require_columns
 
 NO_REPLY = "the judge gave no reply"
 
@@ -74,7 +73,7 @@ def read_judgements(
     [['a', True, 'judged'], ['b', <NA>, 'refused'], ['c', <NA>, 'failed'], ['d', <NA>, 'empty']]
     """
     table, key, name = read_replies(path, judge=judge)
-    texts = tables.check(texts, TEXTS, where="texts")
+    texts = check(texts, TEXTS, where="texts")
     asked = texts[["text_id"]].assign(prompt_id=texts["text_id"], evidence_ids="")
     if key == "prompt_id":
         asked = judge_prompt.prompts(texts, evidence, **prompt)
@@ -87,7 +86,7 @@ def read_judgements(
     distinct = rows["raw"].dropna().drop_duplicates()
     verdicts = judge_replies.read(distinct.set_axis(distinct)).reindex(rows["raw"])
     verdicts = verdicts.astype({"biased": object}).set_axis(rows.index)
-    blank = tables.is_blank(rows["text"])
+    blank = is_blank(rows["text"])
     refusals = rows["refusal"].astype("str").replace("", None)
     cases = {  # a later one counts more
         "failed": (rows["raw"].isna(), rows["error"].astype("str").fillna(NO_REPLY)),
@@ -101,7 +100,7 @@ def read_judgements(
     table = verdicts.join(rows[["text_id", "judge", "knowledge", "raw"]])
     table["evidence_ids"] = rows["evidence_ids"].fillna("").mask(blank, "")
     table = table.replace({np.nan: None})[list(JUDGEMENTS.columns)]
-    return tables.check(table, JUDGEMENTS, where="replies")
+    return check(table, JUDGEMENTS, where="replies")
 
 
 def read_replies(
@@ -123,7 +122,7 @@ def read_replies(
     where = "replies" if isinstance(path, pd.DataFrame) else str(path)
     table = path if isinstance(path, pd.DataFrame) else read_table(path, _FILE)
     key, text_column = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
-    tables.require_columns(table, [key, text_column], where=where)
+    require_columns(table, [key, text_column], where=where)
     table = table.assign(**{key: table[key].astype("str")})
     column = next((name for name in ("judge", "model") if name in table), None)
     names = [] if column is None else list(table[column].dropna().astype("str").unique())

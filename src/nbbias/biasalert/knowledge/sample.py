@@ -84,10 +84,8 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
     }
     stereotypes = list(_stereotypes())
     # A group's mentions go through the templates on their own, so that no text occurs twice.
-    mentions = {
-        (group, split): _in_turn(sentences()["mention"][split], rng)
-        for _, group, split, _ in stereotypes
-    }
+    of_split = sentences()["mention"]
+    mentions = {(group, s): _in_turn(of_split[s], rng) for _, group, s, _ in stereotypes}
     rows: list[tuple[Any, ...]] = []
 
     def add(kind: str, number: int, claim: str | None, *, alone: bool) -> None:

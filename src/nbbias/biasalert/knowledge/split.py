@@ -121,9 +121,8 @@ def cluster_texts(texts: Iterable[str]) -> np.ndarray:
     """
     codes, distinct = pd.factorize(np.array([str(text) for text in texts], dtype=object))
     pairs = near_pairs(distinct)
-    links = sparse.coo_matrix(
-        (np.ones(len(pairs)), (pairs["first"], pairs["second"])), shape=(len(distinct),) * 2
-    )
+    ones, n = np.ones(len(pairs)), len(distinct)
+    links = sparse.coo_matrix((ones, (pairs["first"], pairs["second"])), shape=(n, n))
     _, joined = connected_components(links, directed=False)
     return pd.factorize(joined[codes])[0] if len(codes) else codes
 

@@ -21,7 +21,6 @@ from nbbias.news.corpus import CELL
 from nbbias.news.explore import pairs
 from nbbias.news.explore.pairs import Corpus
 from nbbias.news.sample import SOURCE
-from nbbias.reading import markup, names
 from nbbias.text import lexicons
 
 #: Pairs that one is chosen of, and characters of a text that are shown.
@@ -128,9 +127,9 @@ def _show(
     scored = corpus if claim["measure"] != "word" else corpus._replace(scored=None)
     body = pairs.sides(scored, claim, texts, cut=_CUT)
     if not _is_harmless(corpus, claim, [text for _, text in texts]):
-        body = markup.fold("Two texts that may hold what harms", body)
+        body = reading.markup.fold("Two texts that may hold what harms", body)
     quantity = {**claim, "estimate": row["difference"], "null": 0.0}
-    name, size = names.measure(quantity), reading.phrases.signed(quantity)
+    name, size = reading.names.measure(quantity), reading.phrases.signed(quantity)
     about = f"{reading.prose.capitalize(name)}: {size}, {of}"
     if claim["measure"] == "word":
         named = corpus.read.matches[corpus.read.matches["bias"] == claim["bias"]]
@@ -138,8 +137,8 @@ def _show(
         counts = [((in_text == claim["group"]).sum(), len(in_text)) for in_text in groups]
         counted = zip([name for name, _ in texts], counts, strict=True)
         about += f" ({reading.prose.render_plain('news.counted', counted=[*counted])})"
-    legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
-    return markup.framed(legend + body, title="", about=f"{about}. {_CHOSEN}")
+    legend = reading.markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
+    return reading.markup.framed(legend + body, title="", about=f"{about}. {_CHOSEN}")
 
 
 def _is_harmless(corpus: Corpus, claim: Mapping[str, str], texts: Sequence[int]) -> bool:

@@ -13,9 +13,8 @@ from typing import Any
 
 from IPython.display import display
 
-from nbbias import tables
 from nbbias.reading import markup
-from nbbias.tables import NbbiasError, escape
+from nbbias.tables import NbbiasError, escape, is_interactive
 
 #: What a control is made of: labels and values to choose from, or a text.
 Control = Sequence[tuple[str, Any]] | str
@@ -32,7 +31,7 @@ def show_controls(render: Callable[..., str], **controls: Control) -> None:
     **controls
         What each is made of.
     """
-    if not tables.is_interactive():
+    if not is_interactive():
         return
     import ipywidgets as widgets  # which takes a while to load
 

@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import reading
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
 from nbbias.news.explore.interactive import show_controls
 from nbbias.news.tone import Scored
-from nbbias.reading import markup, names
+from nbbias.reading import markup, names, number
 from nbbias.tables import escape
 from nbbias.text import lexicons
 
@@ -157,7 +156,7 @@ def _text(read: Read, bias: str, text_id: int, scores: pd.DataFrame, cut: int) -
             break
         parts.append(markup.marked(text, here, groups, start=at, end=row["end"]))
         measured = [name for name in ("sentiment", "toxicity") if pd.notna(row.get(name))]
-        values = [f"{name} {reading.number(row[name], decimals=2)}" for name in measured]
+        values = [f"{name} {number(row[name], decimals=2)}" for name in measured]
         if row["group"] != NEUTRAL and values:
             badge = " · ".join([escape.html(row["group"]), *values])
             parts.append(f'<wbr><span class="x-score">{badge}</span>')
