@@ -28,10 +28,8 @@ Judge = Callable[..., pd.DataFrame]
 _NAMED = ("bias_type", "group", "attribute", "explanation", "evidence_ids")
 
 #: The record of a stream that was not stopped.
-_RECORD = {
-    **{"judge": "", "stopped": False, "reason": None, **dict.fromkeys(_NAMED)},
-    **{"withheld": "", "judged": 0, "without_verdict": 0},
-}
+_RECORD = {"judge": "", "stopped": False, "reason": None, **dict.fromkeys(_NAMED)}
+_RECORD |= {"withheld": "", "judged": 0, "without_verdict": 0}
 
 #: Characters after which text without an end of a sentence is cut all the same.
 LONGEST = 1000

@@ -184,10 +184,8 @@ def decided(judgements: pd.DataFrame) -> pd.DataFrame:
     """
     shown = judgements["order"].str.split(BAR, regex=False)
     choices = replies.decisions(judgements["reply"], n=shown.str.len())
-    names = [
-        order[int(at) - 1] if np.isfinite(at) else None
-        for order, at in zip(shown, choices["position"], strict=True)
-    ]
+    chosen = zip(shown, choices["position"], strict=True)
+    names = [order[int(at) - 1] if np.isfinite(at) else None for order, at in chosen]
     return judgements.assign(**choices.to_dict("series"), identity=pd.array(names, dtype="str"))
 
 

@@ -96,10 +96,8 @@ def estimates(
     """
     factor = formula.get("lambda_factor", 1.5)
     scores = scores.assign(most=scores["penalty"] + scores["weight"] + factor)
-    whole, scores = (
-        table.assign(pool=scoring.neutral_pools(table, reference, **formula))
-        for table in (_weigh(scores, aggregation), scores)
-    )
+    pools = partial(scoring.neutral_pools, reference=reference, **formula)
+    whole, scores = (table.assign(pool=pools) for table in (_weigh(scores, aggregation), scores))
     rows = [*_index_rows(whole, "", confidence), *_dimensions(scores, confidence)]
     if swaps is not None:
         b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))

@@ -205,10 +205,8 @@ def settings(runs: list[Mapping[str, Any]]) -> pd.DataFrame:
 
 def _settings_of(run: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     """Return what a run was given, by kind and name, as texts."""
-    data = {
-        name: f"{Path(entry['path']).name} ({entry['sha256'][:12]})"
-        for name, entry in run.get("data", {}).items()
-    }
+    files = run.get("data", {}).items()
+    data = {name: f"{Path(file['path']).name} ({file['sha256'][:12]})" for name, file in files}
     parts = {"parameter": run.get("parameters"), "data": data, "version": run.get("versions")}
     given = [(kind, part or {}) for kind, part in (parts | {"git": run.get("git")}).items()]
     return {(kind, name): str(value) for kind, part in given for name, value in part.items()}

@@ -23,10 +23,8 @@ from nbbias.params import FAILED, Parameters
 from nbbias.tables import NbbiasError
 
 #: What a run writes to its folder. All else there is the user's, and stays.
-_WRITTEN = (
-    *(manifest.NAME, share.PARAMS, "notebook.ipynb", "index.html", "finding.json"),
-    *("tables", "figures"),
-)
+_PAGE = "notebook.ipynb", "index.html", "finding.json"
+_WRITTEN = (manifest.NAME, share.PARAMS, *_PAGE, "tables", "figures")
 #: Bytes of a name that every file system takes, with what is added where a run is made or packed.
 _LONGEST = 200
 #: Where notebooks write that are run by hand or by papermill.

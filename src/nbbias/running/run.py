@@ -186,10 +186,8 @@ def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
         message = f"{', '.join(files)} changed while the run read it; run again"
         outcome |= {"status": "failed", "cell": None, "error": "DataError", "message": message}
     folder, notebook = job.folder, job.folder / "notebook.ipynb"
-    times = {
-        "started": job.started.isoformat(timespec="seconds"),
-        "seconds": round((datetime.now(UTC) - job.started).total_seconds(), 2),
-    }
+    seconds = round((datetime.now(UTC) - job.started).total_seconds(), 2)
+    times = {"started": job.started.isoformat(timespec="seconds"), "seconds": seconds}
     try:
         if notebook.is_file():
             clean(notebook)

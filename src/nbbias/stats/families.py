@@ -197,14 +197,12 @@ def _exact_tails(rows: pd.DataFrame, within: pd.Series) -> tuple[np.ndarray, np.
     n, low, high = rows["n"], rows["nominal"] - within, rows["nominal"] + within
     count = ((rows["estimate"] + rows["nominal"]) * n).round(6)  # a mean over groups is no count
     at_least, at_most = np.floor(count) - 1, np.ceil(count)
+    bottom, top = np.maximum(low, 0), np.minimum(high, 1)
     nearer = np.maximum(
-        np.where(high < 1, stats.binom.cdf(at_most, n, np.minimum(high, 1)), 0.0),
-        np.where(low > 0, stats.binom.sf(at_least, n, np.maximum(low, 0)), 0.0),
+        np.where(high < 1, stats.binom.cdf(at_most, n, top), 0.0),
+        np.where(low > 0, stats.binom.sf(at_least, n, bottom), 0.0),
     )
-    further = np.minimum(
-        stats.binom.sf(at_least, n, np.minimum(high, 1)),
-        stats.binom.cdf(at_most, n, np.maximum(low, 0)),
-    )
+    further = np.minimum(stats.binom.sf(at_least, n, top), stats.binom.cdf(at_most, n, bottom))
     missing = within.isna() | rows["estimate"].isna()
     return np.where(missing, np.nan, nearer), np.where(missing, np.nan, np.minimum(2 * further, 1))
 

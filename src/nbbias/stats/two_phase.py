@@ -157,11 +157,8 @@ def labelled_shares(
     (True, 1, 1)
     """
     combine = partial(active_share if in_rounds else two_phase, judge, confidence=confidence)
-    share, *ends = (
-        combine(labels[name], probability=probability, prompts=prompts)
-        for name in ("label", "low", "high")
-        if name in labels
-    )
+    given = [labels[name] for name in ("label", "low", "high") if name in labels]
+    share, *ends = (combine(one, probability=probability, prompts=prompts) for one in given)
     yield share
     if ends:
         n = int((labels["raters"] > 1).sum())

@@ -75,10 +75,8 @@ def _read_chunk(texts: pd.Series, function: str, *args: Any) -> tuple[pd.DataFra
     """Number texts as the corpus does, of which they are a chunk."""
     tables = resolve_name(function)(texts.tolist(), *args)
     first = texts.index[0] if len(texts) else 0
-    return tuple(
-        table.assign(text=(table["text"] + first).astype("int32"))
-        for table in (tables if isinstance(tables, tuple) else (tables,))
-    )
+    parts = tables if isinstance(tables, tuple) else (tables,)
+    return tuple(table.assign(text=(table["text"] + first).astype("int32")) for table in parts)
 
 
 def _concat(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
