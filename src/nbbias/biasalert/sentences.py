@@ -95,8 +95,9 @@ def scored(estimates: pd.DataFrame, what: str, *, judge: str) -> str:
 
 def miscalibrated(estimates: pd.DataFrame) -> str:
     """Say which judges' calibration errors are above the range of a calibrated judge."""
-    rows = estimates[estimates["null_high"].notna()]
-    rows = rows.assign(name=rows["judge"].map(names.judge))
+    rows = estimates[estimates["null_high"].notna()].assign(
+        name=estimates["judge"].map(names.judge)
+    )
     above = rows[rows["estimate"] > rows["null_high"]].to_dict("records")
     return prose.render("biasalert.miscalibrated", rows=above)
 

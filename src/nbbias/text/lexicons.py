@@ -337,6 +337,5 @@ def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
     seen = matches.groupby(keys).size().rename("matches").reset_index()
     table = lexicon[[*keys, "kind"]].merge(seen, on=keys, how="left")
     table["matches"] = table["matches"].fillna(0).astype(int)
-    return table.sort_values(
-        ["matches", "term"], ascending=[False, True], kind="stable", ignore_index=True
-    )
+    by = ["matches", "term"]
+    return table.sort_values(by, ascending=[False, True], kind="stable", ignore_index=True)
