@@ -78,7 +78,7 @@ def test_a_second_scorer_that_decides_otherwise_is_said() -> None:
     gone, declared = pd.DataFrame(), rows_of(PLAIN, WARM, APART)
     results = Results(declared.drop(columns="claim"), gone, gone, gone, second, gone)
     lead = page.lead(declared, texts=Texts("own", "answers.csv"), results=results)
-    said = "with the scores above), \\<b\\> scored higher than reference prose (+0.46; "
+    said = "another scale), \\<b\\> scored higher than reference prose (+0.46; "
     assert said in lead.plain[-1]
     agreeing = results._replace(second_scorer=second.assign(p_adjusted=[0.3, 0.001]))
     lead = page.lead(declared, texts=Texts("own", ""), results=agreeing)

@@ -510,7 +510,8 @@ def compared(
     if not change.any():
         n = len(np.unique(clusters))
         limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / n))) / 10
-        bound = f"0 of {n} clusters of similar texts differ; upper {100 * confidence:.4g}% limit: "
+        bound = f"accuracy differs in 0 of {n} clusters of similar texts; "
+        bound += f"upper {100 * confidence:.4g}% limit: "
         bound += f"{limit}% of clusters"
         return {"estimate": 0.0, "reason": f"both err on the same texts ({bound})"}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))

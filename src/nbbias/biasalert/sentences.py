@@ -251,7 +251,7 @@ def _of_judge(
         found = {"errors": errors.to_dict("records"), "more": more}
         sentences.append(prose.render("biasalert.challenged", **found))
     if rest or np.isfinite(row["null"]):
-        sentences.append(prose.render("biasalert.compared", others=rest, row=row))
+        sentences.append(prose.render("biasalert.compared", judge=judge, others=rest, row=row))
     sentences += [prose.render("biasalert.words", row=row, other=other) for other in row["words"]]
     return sentences
 
