@@ -76,9 +76,8 @@ def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         level = confidence if covers else 1 - confidence
         key = {"measure": measure, "statistic": statistic}
         rows += [key | row for row in _cells(by_design(table, share, counted), level, confidence)]
-    table = tables.estimates(
-        rows, study="calibration", confidence=confidence, instrument="simulated studies"
-    )
+    of = {"study": "calibration", "instrument": "simulated studies"}
+    table = tables.estimates(rows, confidence=confidence, **of)
     covers = table["measure"] == "interval"
     # The level, so that equivalence is tested by exact tails.
     table["nominal"] = table["confidence"].where(covers, 1 - table["confidence"])

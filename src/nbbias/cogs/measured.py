@@ -177,8 +177,9 @@ def measure(
 
 
 def _measure(chosen: Cogs) -> Results:
-    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
-    options: dict[str, Any] = {"facets": chosen.random_facets, "confidence": chosen.confidence}
+    confidence = chosen.confidence
+    inference = InferenceSettings(confidence, chosen.draws, chosen.seed)
+    options: dict[str, Any] = {"facets": chosen.random_facets, "confidence": confidence}
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
     answers = rbs.read_answers(chosen.answers_path, suite=suite)
     model, device = chosen.embedding_model, chosen.device
@@ -196,7 +197,7 @@ def _measure(chosen: Cogs) -> Results:
         estimated.append(diversity.estimate(unlike, **options))
     if "visibility" in chosen.parts:
         levels = visible.levels(answers, suite, model=model)
-        found["visibility"] = visible.visibility(levels, answers, confidence=chosen.confidence)
+        found["visibility"] = visible.visibility(levels, answers, confidence=confidence)
     found["judge_prompts"] = prompts = affinity.evaluation_prompts(answers, suite)
     if "abs" in chosen.parts:
         path = chosen.judgements_path
@@ -208,7 +209,5 @@ def _measure(chosen: Cogs) -> Results:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
         agreement = people.agreement(ratings, inference=inference, facets=chosen.random_facets)
         estimated.append(tables.Estimated(agreement, pd.DataFrame()))
-        found["people"] = people.beside_models(
-            ratings, decided, suite, confidence=chosen.confidence
-        )
+        found["people"] = people.beside_models(ratings, decided, suite, confidence=confidence)
     return Results(**found | tables.concatenate(estimated)._asdict())

@@ -227,7 +227,6 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = SENTENCES) -
         filled.assign(words=name, text=filled["text"].map(frame.format))
         for name, frame in FRAMES.items()
     ]
-    effects = substitution.score_templates(
-        pd.concat(framed, ignore_index=True), score=lambda texts: detect(texts)["score"]
-    )
+    templates = pd.concat(framed, ignore_index=True)
+    effects = substitution.score_templates(templates, score=lambda texts: detect(texts)["score"])
     return effects.assign(instrument=instrument())
