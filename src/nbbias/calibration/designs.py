@@ -189,9 +189,8 @@ def simulate(designs: pd.DataFrame, *, confidence: float, seed: int) -> pd.DataF
     rows = designs.assign(version=version).to_dict("records")
     # One text a design, which is quickly hashed; a byte is less than any has.
     texts = pd.Series([json.dumps(row) for row in rows], dtype="str")
-    results = tables.map_chunks(
-        _simulate, texts, args=(confidence, seed), chunk_bytes=1, label="designs"
-    )
+    how = confidence, seed
+    results = tables.map_chunks(_simulate, texts, args=how, chunk_bytes=1, label="designs")
     results = [table for table in results if len(table)]
     return pd.concat(results, ignore_index=True) if results else pd.DataFrame(columns=[*DESIGN])
 
