@@ -23,8 +23,8 @@ def decide(
 ) -> pd.DataFrame:
     """Let a judge reply on every text in every order, and read its decisions."""
     table = judge(asked, plan, names, rng=rng)
-    replied = table["position"].map("Choice {:.0f}".format, na_action="ignore").fillna("I refuse.")
-    return affinity.decided(table.assign(reply=replied))
+    replied = table["position"].map("Choice {:.0f}".format)
+    return affinity.decided(table.assign(reply=replied.where(table["position"] > 0, "I refuse.")))
 
 
 def judged(

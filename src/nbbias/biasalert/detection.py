@@ -511,8 +511,7 @@ def compared(
         n = len(np.unique(clusters))
         limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / n))) / 10
         bound = f"accuracy differs in 0 of {n} clusters of similar texts; "
-        bound += f"upper {100 * confidence:.4g}% limit: "
-        bound += f"{limit}% of clusters"
+        bound += f"upper {100 * confidence:.4g}% limit: {limit}% of clusters"
         return {"estimate": 0.0, "reason": f"both err on the same texts ({bound})"}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
     if (test := _flip_signs(change, clusters))["p_least"] > least_p(MIN_DIFFER):

@@ -123,6 +123,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from nbbias import tables
     >>> list(read_yaml(tables.data_path("cogs/suite.yaml")))
     ['templates', 'axes', 'topics', 'tasks']
     """
