@@ -61,7 +61,6 @@ def test_verdicts_keep_the_index_and_say_why_there_is_none(used: Detector) -> No
 def test_evidence_is_the_one_or_two_nearest_statements_that_were_used(used: Detector) -> None:
     said = [f"{group} are {word}" for group in tiny.GROUPS for word in ("lazy and weak", "lazy")]
     asked = pd.DataFrame({"text_id": [f"t{at}" for at in range(len(said))], "text": said})
-    assert used.retrieve is not None
     evidence = used.retrieve(asked).query("used").sort_values(["text_id", "rank"])
     near = dict.fromkeys(asked["text_id"], "")
     for text_id, rows in evidence.groupby("text_id"):

@@ -17,7 +17,6 @@ ALL = [(stem, name) for stem, claims in PLANS.items() for name in claims]
 def test_every_plan_names_the_smallest_number_with_the_power(stem: str, name: str) -> None:
     plan = PLANS[stem][name]()
     n = plan.sample_size()
-    assert n is not None
     assert plan.power_at(n) >= 0.8 > plan.power_at(int(0.97 * n) - 1)
     assert PLANS[stem][name](effect=plan.effect * 1e-4).sample_size() is None or name == "level"
     with pytest.raises(ValueError, match="effect"):

@@ -18,9 +18,7 @@ RACES = ["white", "black", "asian"]
 SUITE = cogs_suite.load(axes=["race", "gender", "orientation", "disability"])
 
 
-def decide(
-    asked: pd.DataFrame, plan: Judge, names: list[str], rng: np.random.Generator
-) -> pd.DataFrame:
+def decide(asked: pd.DataFrame, plan: Judge, names: list[str], rng: object) -> pd.DataFrame:
     """Let a judge reply on every text in every order, and read its decisions."""
     table = judge(asked, plan, names, rng=rng)
     replied = table["position"].map("Choice {:.0f}".format)

@@ -143,7 +143,6 @@ def test_two_answers_stand_side_by_side_with_what_only_one_of_them_says() -> Non
     results = counterfactual.measure(table, toxicity_scorer="offline")
     rows = results.estimates.query("statistic == 'difference' and measure == 'sentiment'")
     found = counterfactual.page.example(table, results, rows)
-    assert found is not None
     heading, shown = found
     assert "the median pair of answers: sentiment" in heading
     assert "<script" not in heading.replace("\\<", "") + shown.data

@@ -51,7 +51,6 @@ def test_the_variance_is_robust_to_clusters_as_that_of_statsmodels() -> None:
     rng = np.random.default_rng(5)
     group, others = (pd.DataFrame(rng.normal(size=(12, 2)), range(at, at + 12)) for at in (0, 5))
     values = discovery.beyond_others(discovery.Shifts(group, others))
-    assert values is not None
     both = pd.concat([group.assign(about=1.0), others.assign(about=0.0)])
     for word in (0, 1):
         model = sm.OLS(both[word], sm.add_constant(both["about"]))

@@ -15,7 +15,7 @@ from hypothesis import given, settings, strategies as st
 from profanity_check import predict_prob
 from transformers import BertTokenizer
 
-from nbbias.tables import DataError, ParameterError, file_sha256
+from nbbias.tables import DataError, file_sha256
 from nbbias.text import toxicity
 from tests import tiny_bert
 from tests.hostile import Trap
@@ -82,11 +82,6 @@ def test_auto_is_detoxify_where_weights_config_and_tokenizer_are_here(
     save("vocab.txt")
     assert toxicity.choose("auto") == "original"
     assert toxicity.instrument("auto") == f"Detoxify {version('detoxify')} original"
-
-
-def test_a_scorer_of_another_name_is_refused_with_the_closest() -> None:
-    with pytest.raises(ParameterError, match=r"no 'orignal'; did you mean original\?"):
-        toxicity.score(TEXTS, scorer="orignal")
 
 
 # --- Detoxify ---------------------------------------------------------------------------------
