@@ -158,6 +158,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
             sized = claims.assign(mde=significance.minimum_detectable_effect(claims))
             estimates = pd.read_csv(run / "tables/estimates.csv")
             values["sentences"] = [more(*(of.to_dict("records") for of in (sized, estimates)))]
+            values["ranges"] = leads.llmfake_ranges(sized.to_dict("records"))
         if name == "redditbias":
             # What the lead measured comes before other texts.
             values["sentences"].sort(key=lambda one: "hallenge sentences" in one)
