@@ -417,8 +417,9 @@ SUFFIXES = {
 RATES = (
     "Coverage of 95% intervals should be 95%; false positives of tests, and of whole runs (rows "
     "“claims about …”), at most 5%. The CI of the worst scenario is Bonferroni-corrected. The "
-    "deciding limit, the worst one-sided 97.5% limit of any scenario, must be above 90% (of tests: "
-    "below 10%) for a row to be adequate. [Verdicts](../measures/calibration.md#verdicts); "
+    "deciding limit is the worst one-sided 97.5% limit of any scenario. Adequate: it is above 90% "
+    "(of tests: below 10%), and the CI over all scenarios above 93% (below 7%); conservative: "
+    "above 97% (below 3%). [Verdicts](../measures/calibration.md#verdicts); "
     "[scenarios](../measures/calibration.md#simulation-scenarios)."
 )
 PLACEHOLDERS = {"{of}": "a group's", "{people}": "a group", "{terms}": "group terms"}

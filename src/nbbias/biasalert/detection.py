@@ -510,9 +510,11 @@ def compared(
     if not change.any():
         n = len(np.unique(clusters))
         limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / n))) / 10
-        bound = f"accuracy differs in 0 of {n} clusters of similar texts; "
-        bound += f"upper {100 * confidence:.4g}% limit: {limit}% of clusters"
-        return {"estimate": 0.0, "reason": f"both err on the same texts ({bound})"}
+        reason = (
+            f"both err on the same texts: in none of {n} clusters of similar texts does accuracy "
+        )
+        reason += f"differ ({100 * confidence:.4g}% limit: in at most {limit}% of clusters)"
+        return {"estimate": 0.0, "reason": reason}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
     if (test := _flip_signs(change, clusters))["p_least"] > least_p(MIN_DIFFER):
         result = result.replace(ci_low=np.nan, ci_high=np.nan)

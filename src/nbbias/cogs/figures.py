@@ -66,6 +66,7 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         draw=_from_zero,
         columns=2,
     )
+    figure.set_figheight(0.93 * figure.get_figheight())  # with it, all is on a first screen
     titles = [sentences.title(chosen, name) for name in chosen["statistic"].unique()]
     return Drawn(
         figure,
