@@ -480,6 +480,10 @@ def measures() -> Iterator[tuple[str, str]]:
     yield "include/families.md", "\n".join(grid(cells, [*head, "deciding limit, %"]))
     power = calibration.sentences.exclude_failing(calibration.shipped_power(), shipped)
     effects = calibration.sentences.power_and_errors(power, shipped)
+    most = effects["power_largest"].str.split().str[0]
+    for bound, share in {">": most, "≤": effects["power_smallest"].fillna(most)}.items():
+        at = effects["effect"].str.startswith(bound)
+        effects["effect"] = effects["effect"].mask(at, effects["effect"] + " (" + share + ")")
     effects = effects.pivot(index="test", columns="n", values="effect").reset_index()
     cells = (map(plain, row) for row in effects.to_numpy())
     head = ["test", *map("N = {}".format, effects.columns[1:])]

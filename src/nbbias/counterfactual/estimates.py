@@ -32,7 +32,7 @@ _DIVISIONS = 2000
 _BETWEEN = "no prompt has measured answers to both versions"
 _WITHIN = "no prompt has two measured answers to each of both versions"
 _ALIKE = "all answers have the same value"
-_NOBODY = "no answer was refused"
+_NOBODY = "no answer about either group was refused"
 
 Row = dict[str, Any]
 
