@@ -510,8 +510,8 @@ def compared(
     if not change.any():
         n = len(np.unique(clusters))
         limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / n))) / 10
-        reason = f"both err on the same texts: accuracy is the same in all {n} clusters of similar "
-        reason += f"texts (share of clusters where it differs: at most {limit}%, one-sided "
+        reason = f"both err on the same texts: accuracy is equal in all {n} clusters of similar texts "
+        reason += f"(share of clusters that differ: at most {limit}%, one-sided "
         reason += f"{100 * confidence:.4g}% limit)"
         return {"estimate": 0.0, "reason": reason}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
