@@ -15,7 +15,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from itertools import compress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,24 +24,22 @@ import pandas as pd
 from scipy.stats import hypergeom
 from statsmodels.stats.proportion import confint_proportions_2indep
 
-from nbbias import stats, studies, tables
+from nbbias import reading, stats, studies, tables
 from nbbias.params.yaml import read_yaml
-from nbbias.reading import figures, names, number, p_value, significance
+from nbbias.reading import Table, figures, names, number, p_value, significance
 from nbbias.reading.claims import TITLES
+from nbbias.reading.tables import labelled, wide, write_columns
 from nbbias.refusals import detector
 from nbbias.running import place
-from nbbias.tables import ESTIMATE_KEYS, files
+from nbbias.tables import files
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs/results"
 
 #: A cell longer than this is no name of a model, a group or a measure.
 _LONGEST = 120
-_ROWS = 12
 #: What default claims are called here: these corpora were at hand when defaults were chosen.
 _DEFAULTS = "Default tests of this study (these corpora were known when they were chosen)"
-#: Keys and values that a table of results names in other words.
-_WORDS = {"bias": "groups by", "race_gender": "race and gender"}
 BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of the finding -->"
 
 
@@ -76,6 +73,12 @@ def plain(text: object) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", " ".join(str(text).split()))
 
 
+def markdown(table: Table) -> str:
+    """Return a table of the package in Markdown."""
+    columns = [[column["heading"], "---", *column["cells"]] for column in write_columns(table)]
+    return "\n".join(f"| {' | '.join(map(plain, row))} |" for row in zip(*columns, strict=True))
+
+
 _TEMPLATES = jinja2.Environment(
     loader=jinja2.FileSystemLoader(Path(__file__).with_suffix("")),
     undefined=jinja2.StrictUndefined,
@@ -83,6 +86,7 @@ _TEMPLATES = jinja2.Environment(
     keep_trailing_newline=True,
 )
 _TEMPLATES.filters["plain"] = plain
+_TEMPLATES.filters["markdown"] = markdown
 _TEMPLATES.filters["p_value"] = p_value
 _TEMPLATES.filters["number"] = lambda value, decimals=3: number(value, decimals=decimals)
 
@@ -113,22 +117,8 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     """Collect what a page shows of a run, and copy its figures."""
     finding = files.read_finding(run)
     shutil.rmtree(RESULTS / name, ignore_errors=True)
-    has_null = any(row.get("null") for row in finding["numbers"])  # that of a difference is 0
-    values: dict[str, Any] = {
-        "name": name,
-        "page": page,
-        "sentences": [one for one in finding["plain"] if not page.said or page.said not in one],
-        "numbers": [
-            (
-                plain(row["name"]),
-                quantity(row),
-                plain(row["interval"].replace("95% CI ", "")),
-                row["N"].removeprefix("N = "),
-                *([reference(row)] if has_null else []),
-            )
-            for row in finding["numbers"]
-        ],
-    }
+    sentences = [text for text in finding["plain"] if not page.said or page.said not in text]
+    values: dict[str, Any] = {"name": name, "page": page, "sentences": sentences}
     card = finding["card"]
     if name == "crows_pairs":  # minimal pairs are not what leads the run's own page
         values |= {"figure": draw_pairs(run), **minimal_pairs(run, card)}
@@ -136,39 +126,41 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         tables.write(RESULTS / name / "pair_ids.csv", pairs[["pair_id"]].to_csv(index=False))
     else:
         values["figure"] = copy_figure(name, run, finding["figure"])
-        values["claims"] = list_claims(name, run, finding["numbers"])
-        claims = pd.read_csv(run / "tables/claims.csv")
-        if n := texts_by_model(claims):
-            card["N"] = n
-        card["N"] += without_group_words(claims)
-        if name == "llmfake":  # of the run, what the page shows
-            card["instrument"] = re.sub(", VADER.*", "", card["instrument"])
-        rows = [*claims.to_dict("records"), *finding["numbers"]]
+        rows = pd.read_csv(run / "tables/claims.csv")
+        tables.write(RESULTS / name / "claims.csv", (run / "tables/claims.csv").read_bytes())
+        values["table"] = tabulate(run, rows, pd.DataFrame(finding["numbers"]))
+        card["N"] = (texts_by_model(rows) or card["N"]) + without_group_words(rows)
         leads = _TEMPLATES.get_template("leads.j2").module
-        values["lead"] = getattr(leads, name)(rows)
-        if name == "gpt4":  # what leads is the difference
-            row, shown = finding["numbers"][-1], values["claims"]["rows"]
-            size = f"{quantity(row)} ({interval(row)})"
-            said = ("its difference from reference prose", size, number(row["n"], decimals=0))
-            shown.append((*said, "0.000", shown[0][-1]))
+        values["lead"] = getattr(leads, name)([*rows.to_dict("records"), *finding["numbers"]])
         if name == "marked_personas":  # the extremes, then how much all groups differ
-            first, *rest = values["sentences"]
+            first, *rest = sentences
             values |= {"lead": first, "sentences": [values["lead"], *rest]}
-        if more := getattr(leads, f"{name}_more", None):
-            sized = claims.assign(mde=significance.minimum_detectable_effect(claims))
+        if name == "llmfake":
+            card["instrument"] = re.sub(", VADER.*", "", card["instrument"])  # what the page shows
+            sized = rows.assign(mde=significance.minimum_detectable_effect(rows))
             estimates = pd.read_csv(run / "tables/estimates.csv")
-            values["sentences"] = [more(*(of.to_dict("records") for of in (sized, estimates)))]
-            values["ranges"] = leads.llmfake_ranges(sized.to_dict("records"))
+            records = sized.to_dict("records")
+            values["sentences"] = [leads.llmfake_more(records, estimates.to_dict("records"))]
+            values["ranges"] = leads.llmfake_ranges(records)
         if name == "redditbias":
             # What the lead measured comes before other texts.
-            values["sentences"].sort(key=lambda one: "hallenge sentences" in one)
+            sentences.sort(key=lambda text: "hallenge sentences" in text)
             values["by_type"] = accuracy_by_type(run)
     card |= page.card
-    rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
-    told = finding["texts"].get("told", "")
-    rows += [("texts", plain(told.partition("; CrowS")[0] + "." if name == "redditbias" else told))]
-    rows += [("**not to conclude**", plain(card.get("not", "")))]
-    return values | {"card": [row for row in rows if row[1]]}
+    about = finding["texts"].get("told", "")
+    card["texts"] = about.partition("; CrowS")[0] + "." if name == "redditbias" else about
+    shown = {key: plain(card[key]) for key in ("measures", "groups", "N", "instrument", "texts")}
+    not_concluded = plain(card.get("not", "")).rstrip(".")
+    return values | {"card": shown, "not_concluded": not_concluded}
+
+
+def tabulate(run: Path, claims: pd.DataFrame, leading: pd.DataFrame) -> Table:
+    """Return the table of claims as the run's page has it, with its other leading numbers."""
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    chosen = studies.study(manifest["study"]).parameters.pre_specified(manifest["parameters"])
+    others = leading[~leading["statistic"].isin(claims["statistic"])]
+    table = reading.claims.tabulate(pd.concat([claims, others]), pre_specified=chosen)
+    return table._replace(title=table.title.replace(TITLES[False], _DEFAULTS))
 
 
 def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
@@ -215,31 +207,26 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "counterparts": "less stereotyping sentences flagged",
         "difference": "difference of these shares",
     }
-    numbers = []
-    for key, words in named.items():
-        row = values[key].to_dict()
-        numbers.append([words, quantity(row), interval(row), number(row["n"], decimals=0)])
-        numbers[-1] += [reference(row), verdict(row)]
+    shown = pd.DataFrame([values[key] for key in named]).drop(columns="verdict")
+    title = f"Estimates: {names.judge('classifier')}"
+    labels = {"statistic": "measure", "p_adjusted": "p (Holm)"}
+    table = labelled(shown, list(named.values()), title=title, labels=labels, gap="not tested")
     sentences = render("pairs", **values).strip().split("\n\n")
-    words = {"lead": sentences[0], "sentences": sentences[1:], "of": names.judge("classifier")}
-    return words | {"numbers": numbers, "claims": None}
+    return {"lead": sentences[0], "sentences": sentences[1:], "table": table}
 
 
-def accuracy_by_type(run: Path) -> list[list[str]]:
+def accuracy_by_type(run: Path) -> Table:
     """Return the leading judge's scores on held-out texts, of all and by type of bias."""
-    rows = pd.read_csv(run / "tables/estimates.csv").query(
-        "judge == 'classifier' and measure == 'detection'"
-    )
-    by = rows.assign(bias=rows["bias"].fillna("all")).set_index(["bias", "statistic"], drop=False)
-    result = []
-    for bias in by["bias"].unique():
-        scores = ("accuracy", "recall", "specificity", "f1")
-        every = [by.loc[(bias, score)].to_dict() for score in scores]
-        shown = [f"{quantity(row)} ({interval(row)})" for row in every]
-        n, biased = every[0]["n"], every[1]["n"]
-        majority = f"{100 * max(biased, n - biased) / n:.1f}%"
-        result.append([bias, f"{n:,} ({biased:,})", shown[0], majority, *shown[1:]])
-    return result
+    rows = pd.read_csv(run / "tables/estimates.csv").query("measure == 'detection'")
+    rows = rows[rows["statistic"].isin(["accuracy", "recall", "specificity", "f1"])]
+    rows = rows.assign(bias=rows["bias"].fillna("all"))
+    whole = rows[rows["judge"] == "classifier"]
+    table = wide(whole, ["bias"], "statistic", words=("biasalert", "scores"), of="texts")
+    counts = whole.pivot_table("n", "bias", "statistic", sort=False)
+    majority = np.maximum(counts["recall"], counts["specificity"]) / counts["accuracy"]
+    columns = table.rows.assign(N=counts["accuracy"].to_list(), biased=counts["recall"].to_list())
+    columns["majority class"] = [f"{100 * share:.1f}%" for share in majority]
+    return table._replace(rows=columns)
 
 
 def draw_pairs(run: Path) -> dict[str, str] | None:
@@ -387,68 +374,6 @@ def texts_in(rows: pd.DataFrame) -> list[str]:
     return [name for name in words if words[name].str.len().max() > _LONGEST]
 
 
-def reference(row: dict[str, Any]) -> str:
-    """Return what a row's leading reference gives, with its range."""
-    if pd.isna(row.get("null")):
-        return "–"
-    if pd.isna(row.get("null_low")):
-        return quantity(row, "null")
-    low = quantity(row, "null_low").split(" ")[0]
-    return f"{quantity(row, 'null')} ({low} to {quantity(row, 'null_high')})"
-
-
-def list_claims(page: str, run: Path, numbers: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the claims that lead a run, and its other leading numbers; copy the claims' table."""
-    path = run / "tables/claims.csv"
-    if not path.is_file():
-        return None
-    tables.write(RESULTS / page / "claims.csv", path.read_bytes())
-    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    parameters = studies.study(manifest["study"]).parameters
-    is_chosen = parameters.pre_specified(manifest["parameters"])
-    title = TITLES[True] if is_chosen else _DEFAULTS
-    claims, others = pd.read_csv(path), pd.DataFrame(numbers)
-    others = others[~others["statistic"].isin(claims["statistic"])]
-    others = others.assign(source=claims["source"].iloc[0], verdict="not tested")
-    return {"title": title, **tabulate_claims(page, pd.concat([claims.assign(name=""), others]))}
-
-
-def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
-    """Return columns and rows of the table of claims, and how many tests it has."""
-    table = significance.with_selection(claims)
-    in_words = {"study", "measure", "statistic", "group"}  # by the words for the measure
-    in_words |= {"bias"} if table["group"].notna().all() else set()
-    if PAGES[page].folder:  # the words for measures are those of the package's studies
-        in_words -= {"bias"}
-    keys = [key for key in ESTIMATE_KEYS if key not in in_words and table[key].nunique() > 1]
-    has_null = bool((table["null"].fillna(0) != 0).any())  # that of a difference is 0
-    tests = int(table["p_adjusted"].notna().sum())
-    is_adjusted = claims["ci_low_selected"].notna() & (tests > 1)
-    null_value = table["null"].fillna(0)
-    beyond = (table["ci_low"] > null_value) | (table["ci_high"] < null_value)
-    rows = [
-        (
-            plain(row["name"].removeprefix("of ") if row["name"] else names.measure(row)),
-            *("all" if pd.isna(row[key]) else _shown(row[key]) for key in keys),
-            f"{quantity(row)} ({interval(row)}){'†' if adjusted else ''}",
-            number(row["n"], decimals=0),
-            *([reference(row)] if has_null else []),
-            verdict(row),
-        )
-        for row, adjusted in zip(table.to_dict("records"), is_adjusted, strict=True)
-    ]
-    dagger = "; †: selection-adjusted" if is_adjusted.any() else ""
-    estimate = f"estimate ({table['confidence'].iloc[0]:.0%} CI{dagger})"
-    null = ["null value"] if has_null else []
-    return {
-        "columns": ["measured", *map(_shown, keys), estimate, "N", *null, "verdict (adjusted p)"],
-        "rows": rows if len(rows) <= _ROWS else [*compress(rows, beyond)],
-        "tests": tests,
-        "many": len(rows) > _ROWS,
-        "beyond": bool((beyond & table["verdict"].eq("not significant")).any()),
-    }
-
-
 def texts_by_model(claims: pd.DataFrame) -> str:
     """Return N of each model where all its claims have one N, and models differ; else nothing."""
     counts = claims.groupby("model")["n"].agg(["min", "max"])
@@ -467,33 +392,6 @@ def without_group_words(claims: pd.DataFrame) -> str:
     ]
     out = "; left out of shares, since the answer or the original has no group words: "
     return out + ", ".join(counts) if counts else ""
-
-
-def _shown(key: str) -> str:
-    """Return a key or its value as a table names it."""
-    return plain(_WORDS.get(key, names.judge(key))).replace(r"\_", " ")
-
-
-def quantity(row: dict[str, Any], of: str = "estimate") -> str:
-    """Write a value in its unit; a number without one has three decimals, from 10 on two."""
-    unit = names.unit(row)
-    decimals = unit.decimals
-    if not unit.short and abs(row["estimate"]) > 0:
-        decimals = 2 if abs(row["estimate"]) >= 10 else 3
-    return plain(number(unit.factor * row[of], decimals=decimals) + unit.short)
-
-
-def interval(row: dict[str, Any]) -> str:
-    if pd.isna(row["ci_low"]):
-        return "no interval"
-    low, high = (quantity(row, end).split(" ")[0] for end in ("ci_low", "ci_high"))
-    return f"{low} to {high}"
-
-
-def verdict(row: dict[str, Any]) -> str:
-    """Return a claim's verdict with its adjusted p; what was not tested has none."""
-    p = "" if pd.isna(row["p_adjusted"]) else f" ({p_value(row)})"
-    return plain(str(row["verdict"]) + p)
 
 
 def list_pages() -> dict[str, Any]:

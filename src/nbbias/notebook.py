@@ -165,7 +165,7 @@ class Notebook(NamedTuple):
         effects = reading.significance.minimum_detectable_effect(rows)
         self.save(rows.assign(minimum_detectable_effect=effects), "claims")
         shown = rows[here]
-        display(claims.show_claims(shown, pre_specified=pre_specified))
+        display(reading.show(claims.tabulate(shown, pre_specified=pre_specified)))
         points = tipping.tipping_points(rows, estimates, **further)
         if errors := tipping.sentences(self.save(points, "tipping_points"), rows):
             display(reading.say(errors, most=0, summary=tipping.SUMMARY))

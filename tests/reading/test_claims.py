@@ -83,7 +83,7 @@ def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
         "not in this run: no group 'shhe'; did you mean she?",
     ]
     assert found["p_adjusted"].iloc[0] == pytest.approx(0.04)  # they take no part in the family
-    shown = reading.claims.show_claims(found).data
+    shown = reading.show(reading.claims.tabulate(found)).data
     assert "not measured: too few pairs" in shown and "no model" in shown
 
 
@@ -148,7 +148,7 @@ def test_equivalence_is_corrected_over_the_claims_that_ask_for_it() -> None:
 
 def shown(found: pd.DataFrame) -> tuple[list[list[str]], str]:
     """The cells of the table of claims, and its words."""
-    page = soup(claims.show_claims(found).data)
+    page = soup(reading.show(claims.tabulate(found)).data)
     return cells(page), page.get_text()
 
 
@@ -191,6 +191,6 @@ def test_the_smallest_p_are_shown_even_where_most_was_not_measured() -> None:
 def test_a_table_without_a_test_speaks_of_no_p() -> None:
     gone = dict.fromkeys(("ci_low", "ci_high", "p_value"), np.nan) | {"reason": "one article"}
     found = declared(estimates(*[{"model": f"m{n}"} | gone for n in range(9)]), SHE)
-    shown = reading.claims.show_claims(found).data
+    shown = reading.show(reading.claims.tabulate(found)).data
     assert "No p: none could be tested" in shown and "Shown: 5 of 9 rows;" in shown
     assert reading.forest(found, reference="here").title == "No difference could be tested"

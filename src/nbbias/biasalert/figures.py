@@ -78,7 +78,7 @@ def detection(estimates: pd.DataFrame) -> Drawn:
         alt="Accuracy of each judge (dashed: majority class), and errors on challenge sentences.",
         title=_title("detection", better=[*better], others=[*others], majority=majority),
         line="majority class",
-        tests="Shares are not tested; their differences are, below and in the appendix."
+        tests="Tests are of differences between shares (below and in the appendix)."
         if rows["cell"].nunique() > 1
         else "Not tested.",
     )

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from IPython.display import HTML
 
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim, match_claim
 from nbbias.reading import names, significance
 from nbbias.reading.prose import number, render, render_plain
-from nbbias.reading.tables import labelled, show
+from nbbias.reading.tables import Table, labelled
 from nbbias.tables import ESTIMATE_KEYS, UNIT_KEYS, UNTESTABLE
 
 #: The column that numbers the claims: a table without it declares nothing.
@@ -182,8 +181,8 @@ def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame
 # --- for readers --------------------------------------------------------------------------------
 
 
-def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
-    """Show declared claims by p value: eight rows at most, of more five and those below p = 1.
+def tabulate(rows: pd.DataFrame, *, pre_specified: bool = True) -> Table:
+    """Lay out declared claims by p value: eight rows at most, of more five and those below p = 1.
 
     Those with the smallest p values stay, and those that were not measured, if these are few. What
     a claim could have detected stands where it is not significant, a verdict where equivalence was
@@ -226,4 +225,4 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     columns["estimate"] += np.where(shown[low].notna(), " \N{DOUBLE DAGGER}", "")
     columns = columns if counts["mde"] else columns.drop(columns="mde")
     part = f", {len(shown)} of {len(rows)} rows" * (len(shown) < len(rows))
-    return show(table._replace(rows=columns), title=TITLES[pre_specified] + part)
+    return table._replace(rows=columns, title=TITLES[pre_specified] + part)

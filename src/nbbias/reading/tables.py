@@ -353,11 +353,22 @@ def table_html(table: Table) -> str:
     >>> "&lt;b&gt;</th>" in html, ">1,200</td>" in html
     (True, True)
     """
-    shown = table.rows.loc[:, table.rows.notna().any() | (table.rows.columns != "reason")]
-    columns = [_column(str(name), values, table) for name, values in shown.items()]
+    columns = write_columns(table)
     rows = list(zip(*(column["cells"] for column in columns), strict=True))
     values = {"title": table.title, "note": table.note or "", "columns": columns, "rows": rows}
     return templates.render("table.html.j2", **values)
+
+
+def write_columns(table: Table) -> list[dict[str, Any]]:
+    """Return of each column its heading, kind and cells, as a page shows them.
+
+    Examples
+    --------
+    >>> write_columns(Table(pd.DataFrame({"n": [1200]}), "Words"))
+    [{'heading': 'n', 'kind': 'number', 'cells': ['1,200']}]
+    """
+    shown = table.rows.loc[:, table.rows.notna().any() | (table.rows.columns != "reason")]
+    return [_column(str(name), values, table) for name, values in shown.items()]
 
 
 def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:
