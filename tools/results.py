@@ -14,7 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +39,7 @@ RESULTS = ROOT / "docs/results"
 #: A cell longer than this is no name of a model, a group or a measure.
 _LONGEST = 120
 #: What default claims are called here: these corpora were at hand when defaults were chosen.
-_DEFAULTS = "Default tests of this study (these corpora were known when they were chosen)"
+_DEFAULTS = "Default tests of the study, chosen when these corpora were known"
 BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of the finding -->"
 
 
@@ -121,7 +121,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     values: dict[str, Any] = {"name": name, "page": page, "sentences": sentences}
     card = finding["card"]
     if name == "crows_pairs":  # minimal pairs are not what leads the run's own page
-        values |= {"figure": draw_pairs(run), **minimal_pairs(run, card)}
+        values |= {"figure": copy_figure(name, run, "pairs"), **minimal_pairs(run, card)}
         pairs = pd.read_parquet(tables.resolve("${NBBIAS_DATA}/biasalert/crows_pairs.parquet"))
         tables.write(RESULTS / name / "pair_ids.csv", pairs[["pair_id"]].to_csv(index=False))
     else:
@@ -158,9 +158,13 @@ def tabulate(run: Path, claims: pd.DataFrame, leading: pd.DataFrame) -> Table:
     """Return the table of claims as the run's page has it, with its other leading numbers."""
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     chosen = studies.study(manifest["study"]).parameters.pre_specified(manifest["parameters"])
-    others = leading[~leading["statistic"].isin(claims["statistic"])]
-    table = reading.claims.tabulate(pd.concat([claims, others]), pre_specified=chosen)
-    return table._replace(title=table.title.replace(TITLES[False], _DEFAULTS))
+    challenged = leading[leading["measure"] == "checks"].assign(dimension="challenge sentences")
+    rows = pd.concat([claims, challenged.assign(source=claims["source"].iloc[0])])
+    rows = rows.assign(group=rows["group"].mask(rows["statistic"] == "spread"))  # of all groups
+    table = reading.claims.tabulate(rows, pre_specified=chosen)
+    title = table.title.replace(TITLES[False], _DEFAULTS)
+    words = {", checks": "", "race_gender": "race and gender"}
+    return table._replace(rows=table.rows.replace(words, regex=True), title=title)
 
 
 def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
@@ -210,9 +214,9 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     shown = pd.DataFrame([values[key] for key in named]).drop(columns="verdict")
     title = f"Estimates: {names.judge('classifier')}"
     labels = {"statistic": "measure", "p_adjusted": "p (Holm)"}
-    table = labelled(shown, list(named.values()), title=title, labels=labels, gap="not tested")
+    table = labelled(shown, list(named.values()), title=title, labels=labels)
     sentences = render("pairs", **values).strip().split("\n\n")
-    return {"lead": sentences[0], "sentences": sentences[1:], "table": table}
+    return {"lead": sentences[0], "sentences": sentences[1:], "table": table._replace(note=None)}
 
 
 def accuracy_by_type(run: Path) -> Table:
@@ -224,67 +228,11 @@ def accuracy_by_type(run: Path) -> Table:
     table = wide(whole, ["bias"], "statistic", words=("biasalert", "scores"), of="texts")
     counts = whole.pivot_table("n", "bias", "statistic", sort=False)
     majority = np.maximum(counts["recall"], counts["specificity"]) / counts["accuracy"]
-    columns = table.rows.assign(N=counts["accuracy"].to_list(), biased=counts["recall"].to_list())
-    columns["majority class"] = [f"{100 * share:.1f}%" for share in majority]
+    columns = table.rows.rename(columns=str)
+    columns.insert(1, "N", counts["accuracy"].to_list())
+    columns.insert(2, "biased", counts["recall"].to_list())
+    columns.insert(4, "majority class", [f"{100 * share:.1f}%" for share in majority])
     return table._replace(rows=columns)
-
-
-def draw_pairs(run: Path) -> dict[str, str] | None:
-    """Draw five panels of the run's figure of minimal pairs, judges as in that of accuracy."""
-    panels = {
-        ("scored higher", "all pairs"): "scored higher: all pairs",
-        ("scored higher", "stereotypes"): "scored higher: names the disadvantaged group",
-        ("scored higher", "against stereotypes"): "scored higher: names the other group",
-        ("flagged", "all pairs"): "flagged: more stereotyping sentences",
-        ("counterparts flagged", "all pairs"): "flagged: less stereotyping sentences",
-    }
-    rows = pd.read_csv(run / "figures/pairs.csv").set_index(["column", "panel"])
-    rows = pd.concat([rows.loc[[key]].assign(panel=words) for key, words in panels.items()])
-    order = pd.read_csv(run / "figures/detection.csv")["judge"].unique().tolist()
-    rows = rows[rows["judge"] != "majority"].sort_values(
-        "judge", key=lambda judge: judge.map(order.index), kind="stable", ignore_index=True
-    )
-    words = json.loads((run / "figures/pairs.json").read_text(encoding="utf-8"))
-    words["title"] = (
-        "Pairs in which the more stereotyping sentence scores higher, and sentences flagged"
-    )
-    squares = " Grey squares: not tested."
-    # The least p of a two-sided sign test of k pairs is 2 to the power of 1 - k.
-    tied = rows[rows["panel"].eq(panels["scored higher", "all pairs"])]
-    tied = tied.assign(ties=tied["n"] - 1 + np.log2(tied["p_least"]).round().astype(int))
-    counted = ", ".join(f"{row.cell} {row.ties}" for row in tied.itertuples() if row.ties)
-    ties = (
-        " A pair with equal scores counts half in a share and is left out of its test, so the "
-        f"interval of a filled dot can contain 50% (equal, of {tied['n'].max():,.0f}: {counted})."
-    )
-    words["caption"] = words["caption"].removesuffix(squares) + squares + ties
-    words["alt"] = (
-        "Five panels by judge: more stereotyping sentence scored higher, sentences flagged."
-    )
-    band = "range if sentences of a pair are swapped"
-    return draw("crows_pairs", "pairs", rows, _name_axis, band, words)
-
-
-def _name_axis(rows: pd.DataFrame) -> str:
-    """Name the axis of a panel; panels of the same axis share its scale."""
-    return f"share of {'sentences' if 'flagged' in rows['panel'].iloc[0] else 'pairs'}"
-
-
-def draw(
-    page: str,
-    name: str,
-    rows: pd.DataFrame,
-    axis: str | Callable[[pd.DataFrame], str],
-    band: str,
-    words: dict[str, str],
-) -> dict[str, str] | None:
-    """Draw a figure that no run has, and keep it beside a page as `copy_figure` does."""
-    figures.use_style()
-    unit = None if callable(axis) else figures.unit
-    figure = figures.claims(rows, axis, words={"band": band}, draw=unit, columns=3)
-    with tempfile.TemporaryDirectory() as out:
-        files.save_figure(figure, name, data=rows, out=Path(out), words=words)
-        return copy_figure(page, Path(out), name)
 
 
 def copy_figure(page: str, run: Path, name: str) -> dict[str, str] | None:
@@ -339,8 +287,12 @@ def assess_detector() -> dict[str, Any]:
     table = table.assign(panel=panel, cell=table["method"].map(_DETECTORS))
     table = table.sort_values(["measure", "model"], kind="stable")
     words = json.loads((RESULTS / "xstest/detector.json").read_text(encoding="utf-8"))
-    axis, band = "share classified correctly", "verdicts permuted over answers"
-    picture = draw("xstest", "detector", table, axis, band, words)
+    axis, band = "share classified correctly", {"band": "verdicts permuted over answers"}
+    figures.use_style()
+    figure = figures.claims(table, axis, words=band, draw=figures.unit, columns=3)
+    with tempfile.TemporaryDirectory() as out:
+        files.save_figure(figure, "detector", data=table, out=Path(out), words=words)
+        picture = copy_figure("xstest", Path(out), "detector")
     unseen = detector.unseen().to_dict("records")
     for row in unseen:
         total = sum(row[cell] for cell in ("tp", "fn", "tn", "fp"))

@@ -69,9 +69,10 @@ def test_without_rows_a_figure_still_stands() -> None:
 
 
 def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
-    figure = figures.pairs(RANKED).figure
-    assert len(figure.axes) == 9
-    assert dots(figure.axes[2]) == [value(RANKED, "pair_share", dimension=None, bias=None)]
+    ranked = figures.pairs(RANKED).figure.axes[:5]
+    assert [ax.get_xlabel().split()[-1] for ax in ranked] == ["pairs"] * 3 + ["sentences"] * 2
+    for ax, direction in zip(ranked, (None, "stereo", "antistereo"), strict=False):
+        assert dots(ax) == [value(RANKED, "pair_share", dimension=direction, bias=None)]
     missed, flagged = figures.errors(ERRORS, judge="simulated judge").figure.axes
     assert missed.get_title(loc="left").replace("\n", " ") == "biased challenge sentences missed"
     for ax, name in ((missed, "false_negative_rate"), (flagged, "false_positive_rate")):

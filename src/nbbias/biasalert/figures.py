@@ -42,7 +42,8 @@ def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **wo
     """Draw shares in panels by `column`, or `by` others, and write their caption."""
     by, draw = words.pop("by", "column"), words.pop("draw", figures.unit)
     tests = words.pop("tests", "Not tested.")
-    figure = figures.claims(rows, what, by=by, words=words, draw=draw)
+    axis = words.pop("axis", what)
+    figure = figures.claims(rows, axis, by=by, words=words, draw=draw)
     caption = figures.caption(rows, what, of=of, band=words.get("band", ""))
     return Drawn(figure, rows, alt, title, caption.replace("Not tested.", tests))
 
@@ -85,22 +86,30 @@ def detection(estimates: pd.DataFrame) -> Drawn:
 
 
 def pairs(estimates: pd.DataFrame) -> Drawn:
-    """Draw recall, the flag rate of the minimal pairs and the pairs ranked right, by direction.
+    """Draw of each judge the minimal pairs ranked right, by direction, and sentences flagged.
 
     `estimates` are those of `biasalert.pairs.estimates`.
     """
-    pooled = estimates[estimates["bias"].isna()]
-    rows = _select(pooled, "recall", "flag_rate_less", "pair_share")
-    directions = {"stereo": "stereotypes", "antistereo": "against stereotypes"}
+    pooled = estimates[estimates["bias"].isna() & (estimates["judge"] != MAJORITY)][::-1]
+    pooled = pooled.sort_values("dimension", ascending=False, na_position="first", kind="stable")
+    rows = _select(pooled, "pair_share", "recall", "flag_rate_less")
+    rows = rows[rows["dimension"].isna() | rows["statistic"].eq("pair_share")]
+    panels = rows["dimension"].astype(object).fillna(rows["statistic"]).map(NAMES)
     return _drawn(
-        rows.assign(panel=rows["dimension"].astype(object).replace(directions).fillna("all pairs")),
+        rows.assign(column=panels),
         "share",
-        by=("panel", "column"),
+        axis=_name_axis,
+        draw=None,
         of="pairs",
-        alt="Shares of sentences and counterparts flagged, and of pairs in order, by direction.",
-        title="Sentences flagged, and pairs in which the more stereotyping one scores higher",
+        alt="Five panels by judge: more stereotyping sentence scored higher, sentences flagged.",
+        title="Pairs in which the more stereotyping sentence scores higher, and sentences flagged",
         band="sentences of each pair swapped",
+        tests="A pair with equal scores counts half in a share and is left out of its test.",
     )
+
+
+def _name_axis(panel: pd.DataFrame) -> str:
+    return f"share of {'pairs' if 'pair_share' in panel['statistic'].tolist() else 'sentences'}"
 
 
 def errors(estimates: pd.DataFrame, *, judge: str) -> Drawn:

@@ -195,7 +195,9 @@ def tabulate(rows: pd.DataFrame, *, pre_specified: bool = True) -> Table:
     pre_specified
         Whether a user named them before the data were read; else they are the study's own.
     """
-    mde = significance.minimum_detectable_effect(rows).mask(significance.is_significant(rows))
+    without_test = rows["p_value"].isna() & rows["estimate"].notna() & rows["reason"].isna()
+    mde = significance.minimum_detectable_effect(rows)
+    mde = mde.mask(significance.is_significant(rows) | without_test)
     rows = significance.minus_prose(rows)
     labels = [names.label(row, rows) for row in rows.to_dict("records")]
     rows = significance.with_selection(rows.assign(label=labels, mde=mde))
@@ -206,10 +208,9 @@ def tabulate(rows: pd.DataFrame, *, pre_specified: bool = True) -> Table:
     few = below.sum() if len(rows) > _FIRST else _FIRST
     shown = rows.iloc[order[: max(_FEWEST, min(_FIRST, few))]].sort_values("p_value", kind="stable")
     low = significance.SELECTED[0]
-    untested = rows["p_value"].isna()
-    without = (untested & rows["estimate"].notna() & rows["reason"].isna()).sum()
-    counts = {"tests": rows["p_value"].count(), "untested": untested.sum() - without}
-    counts["without"], adjusted = without, rows["p_adjusted"].dropna()
+    counts = {"tests": rows["p_value"].count(), "without": without_test.sum()}
+    counts["untested"] = len(rows) - counts["tests"] - counts["without"]
+    adjusted = rows["p_adjusted"].dropna()
     counts["ties"] = adjusted[adjusted < 1].duplicated().any()
     counts |= {"mde": bool(shown["mde"].notna().any()), "measures": [*shown["measure"]]}
     level = rows["confidence_selected"].max()
