@@ -468,14 +468,17 @@ def measures() -> Iterator[tuple[str, str]]:
     shipped = calibration.shipped()
     usable = calibration.sentences.usable(shipped)
     studies_of_all = calibration.sentences.count_studies(shipped)
-    verdicts = f"**In {studies_of_all} simulated studies, {usable}.** Adequate means "
+    worst = calibration.sentences.warning(shipped)
+    verdicts = f"**In {studies_of_all} simulated studies, {usable}. {worst}.** Adequate means "
     verdicts += "within [limits](#verdicts) around the nominal level, not exact."
     yield "include/verdicts.md", verdicts
     failing = calibration.sentences.failing(shipped).fillna("–")
     cells = (map(plain, row) for row in failing.to_numpy())
     head = ["measure", "worst scenario", "coverage, %", "false positives, %", "instead"]
     yield "include/failing.md", "\n".join(grid(cells, [*head, "its lowest coverage, %"]))
-    cells = (map(plain, row) for row in calibration.sentences.families(shipped).to_numpy())
+    families = calibration.sentences.families(shipped)
+    families[["n", "worst_n"]] = families[["n", "worst_n"]].map("{:,}".format)
+    cells = (map(plain, row) for row in families.to_numpy())
     head = ["claims of a run", "false, %", "runs", "worst scenario", "false there, %", "runs there"]
     yield "include/families.md", "\n".join(grid(cells, [*head, "deciding limit, %"]))
     power = calibration.sentences.exclude_failing(calibration.shipped_power(), shipped)

@@ -211,26 +211,23 @@ def _probit(power: Sequence[float]) -> np.ndarray:
     return norm.ppf(np.clip(power, 0.001, 0.999))
 
 
-def interpolate_power(sizes: np.ndarray, power: pd.Series, *, confidence: float) -> np.ndarray:
+def interpolate_power(sizes: np.ndarray, power: pd.Series) -> np.ndarray:
     """Return the power at effects between the simulated ones, linear in its probit.
 
     Parameters
     ----------
     sizes
-        Effects from 0 to the largest simulated one.
+        Effects from the smallest to the largest simulated one.
     power
         Power in [0, 1] by simulated effect, in ascending order.
-    confidence
-        1 − the level of the test, which is its power where there is no effect.
 
     Examples
     --------
     >>> power = pd.Series([0.4, 0.8], index=[0.1, 0.2])
-    >>> interpolate_power(np.array([0.0, 0.1, 0.15]), power, confidence=0.95).round(2).tolist()
-    [0.05, 0.4, 0.62]
+    >>> interpolate_power(np.array([0.1, 0.15]), power).round(2).tolist()
+    [0.4, 0.62]
     """
-    known = np.append(0.0, power.index)
-    return norm.cdf(np.interp(sizes, known, _probit([1 - confidence, *power])))
+    return norm.cdf(np.interp(sizes, power.index, _probit(power)))
 
 
 #: Simulated studies of a scenario and number of units of which a verdict is possible.

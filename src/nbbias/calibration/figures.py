@@ -7,13 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.calibration import sentences
-from nbbias.calibration.estimates import (
-    ADEQUATE,
-    FAILS,
-    POWER,
-    SHIPPED_CONFIDENCE,
-    interpolate_power,
-)
+from nbbias.calibration.estimates import ADEQUATE, FAILS, POWER, interpolate_power
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures, prose
 from nbbias.tables import escape
@@ -37,7 +31,7 @@ def limits(rows: pd.DataFrame, kind: str) -> Drawn:
     --------
     >>> from nbbias import calibration
     >>> limits(calibration.shipped(), "interval").title
-    'In every scenario, coverage is shown to be above 90% for 16 of 23 measures'
+    'In every scenario, coverage is shown to be above 90% for 16 of 23 intervals'
     """
     table = rows[rows["kind"] == kind]
     table = table.sort_values("worst", ascending=kind == "interval", ignore_index=True)
@@ -119,10 +113,10 @@ def power(table: pd.DataFrame) -> Drawn:
     rows = rows[several].sort_values(["test", "n", "size"], ignore_index=True)
 
     def draw(part: pd.DataFrame, ax: Axes) -> None:
-        effects = np.linspace(0, part["size"].max())
+        effects = np.linspace(part["size"].min(), part["size"].max())
         for style, (n, line) in zip(_LINES, part.groupby("n"), strict=False):
             of_n = line.set_index("size")["power"]
-            curve = 100 * interpolate_power(effects, of_n / 100, confidence=SHIPPED_CONFIDENCE)
+            curve = 100 * interpolate_power(effects, of_n / 100)
             ax.plot(effects, curve, style[1:], color=figures.INK, lw=1)
             ax.plot(of_n.index, of_n, style[0], color=figures.INK, ms=4, label=f"N = {n}")
         ax.axhline(100 * POWER, color=figures.MUTED, lw=1, ls=":", zorder=0)

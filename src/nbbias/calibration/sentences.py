@@ -70,8 +70,8 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     --------
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
-    >>> found.plain[0].partition(" have")[0], found.numbers["n"].tolist()
-    ('In simulated studies, 16 of 23 measures', [3000, 4000])
+    >>> found.plain[0].partition(";")[0], found.numbers["n"].tolist()
+    ('In simulated studies, 16 of 23 types of 95% confidence interval are adequate', [3000, 4000])
     """
     intervals, tests, families_ = summarize(rows)
     detected = f"{power(exclude_failing(shipped_power(), rows))}."
