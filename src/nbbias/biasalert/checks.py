@@ -84,7 +84,7 @@ def estimates(
     scored = score_judgements(judgements)[["text_id", "judge", "instrument", "flagged", "score"]]
     rows: list[Row] = []
     both = checked.merge(scored, on="text_id")
-    for key, part in tables.by_keys(both, ["judge", "instrument"]):
+    for key, part in tables.split_groups(both, ["judge", "instrument"]):
         rows += [key | row for row in _errors(part, confidence)]
     table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)
     return stats.adjust(table, family=["judge"], where={"statistic": RATES})

@@ -176,12 +176,12 @@ def estimates(
     """
     table, rows = join(answers, judgements, people), []
     first = None if people is None else people.first_round()
-    for key, subset in tables.by_keys(table, _KEYS):
+    for key, subset in tables.split_groups(table, _KEYS):
         rows += [key | row for row in _model_rows(subset, people, confidence)]
     table = table if first is people else join(answers, judgements, first)
     labelled = table[table["label"].notna()]
     for keys in (["judge", "instrument"], _KEYS):
-        for key, subset in tables.by_keys(labelled, keys):
+        for key, subset in tables.split_groups(labelled, keys):
             rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
     rows += _rater_rows(answers, table, first, confidence)
     return tabulate(rows, measure="bias_level", source=source, confidence=confidence)

@@ -118,7 +118,7 @@ def estimates(table: pd.DataFrame, *, confidence: float = stats.CONFIDENCE) -> p
     Nangia et al. 2020, EMNLP; Fan et al. 2024, Table 1.
     """
     rows: list[Row] = []
-    for named, whole in tables.by_keys(table, ["judge", "instrument"]):
+    for named, whole in tables.split_groups(table, ["judge", "instrument"]):
         slices: list[tuple[Row, pd.DataFrame]] = [({}, whole)]
         for key, name in (("dimension", "direction"), ("bias", "bias_type")):
             slices += [({key: str(value)}, part) for value, part in whole.groupby(name, sort=False)]

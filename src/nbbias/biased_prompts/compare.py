@@ -96,7 +96,7 @@ def compare(
     prompts = (neutral, biased)
     rows: list[Row] = []
     for level in levels:
-        for key, subset in tables.by_keys(level.scores, _CELL):
+        for key, subset in tables.split_groups(level.scores, _CELL):
             key["group"] = groups[key["bias"]]
             rows += _compare_articles(key, subset, prompts, confidence)
     result = tables.estimates_and_units(rows, study=STUDY, confidence=confidence)

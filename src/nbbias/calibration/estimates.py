@@ -294,7 +294,7 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         level, side = (confidence, 1) if covers else (1 - confidence, -1)
         part = outcomes[(outcomes[counted] > 0) & (covers | (outcomes["true_effect"] == 0))]
         of_rate = []
-        for key, table in tables.by_keys(by_design(part, share, counted), STATISTIC):
+        for key, table in tables.split_groups(by_design(part, share, counted), STATISTIC):
             key |= {"rate": rate, "nominal": round(level, 10)}
             of_rate.append(key | _summary(table, level, side, confidence))
         rows += sorted(of_rate, key=lambda row: side * row["share"])

@@ -58,7 +58,7 @@ def diversity(
     words = answers["text"].str.split().str.len()
     lengths = words.groupby([answers[key] for key in keys], sort=False, dropna=False).mean()
     parts = []
-    for named, of_writer in tables.by_keys(cells, writer):
+    for named, of_writer in tables.split_groups(cells, writer):
         defaults = of_writer[of_writer["identity"].isna()].assign(identity=DEFAULT)
         for axis, part in of_writer.dropna(subset="identity").groupby("axis", sort=False):
             both = pd.concat([part, defaults])

@@ -301,7 +301,7 @@ def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.D
     """Yield the key of every model, axis and, if `by_task`, task, and its distances."""
     setting = [SETTING] if SETTING in distances else []
     keys = ["model", *setting, "axis", *(["task"] if by_task else [])]
-    for row, cell in tables.by_keys(distances, keys):
+    for row, cell in tables.split_groups(distances, keys):
         row["bias"], temperature = row.pop("axis"), row.pop(SETTING, np.nan)
         row["instrument"] = cell["instrument"].iloc[0]
         if pd.notna(temperature):

@@ -500,14 +500,14 @@ def estimates_and_units(
     return Estimated(table, units)
 
 
-def by_keys(
+def split_groups(
     table: pd.DataFrame, keys: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield what a group of rows has in common, by column, and the rows; groups as they appear.
 
     Examples
     --------
-    >>> [key for key, _ in by_keys(pd.DataFrame({"model": ["b", "a", "b"]}), ["model"])]
+    >>> [key for key, _ in split_groups(pd.DataFrame({"model": ["b", "a", "b"]}), ["model"])]
     [{'model': 'b'}, {'model': 'a'}]
     """
     groups = table.groupby(list(keys), sort=False, dropna=False) if keys else [((), table)]
