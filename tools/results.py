@@ -52,7 +52,7 @@ class Page(NamedTuple):
     params: str
     title: str
     data: Sequence[str] = ()
-    said: str = ""
+    lead: str = ""
     folder: str = ""
     about: str = ""
     note: str = ""
@@ -117,7 +117,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     values: dict[str, Any] = {
         "name": name,
         "page": page,
-        "sentences": [one for one in finding["plain"] if not page.said or page.said not in one],
+        "sentences": [text for text in finding["plain"] if not page.lead or page.lead not in text],
         "numbers": [
             (
                 plain(row["name"]),
@@ -149,8 +149,8 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         if name == "gpt4":  # what leads is the difference
             row, shown = finding["numbers"][-1], values["claims"]["rows"]
             size = f"{quantity(row)} ({interval(row)})"
-            said = ("its difference from reference prose", size, number(row["n"], decimals=0))
-            shown.append((*said, "0.000", shown[0][-1]))
+            cells = ("its difference from reference prose", size, number(row["n"], decimals=0))
+            shown.append((*cells, "0.000", shown[0][-1]))
         if name == "marked_personas":  # the extremes, then how much all groups differ
             first, *rest = values["sentences"]
             values |= {"lead": first, "sentences": [values["lead"], *rest]}
@@ -161,12 +161,12 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
             values["ranges"] = leads.llmfake_ranges(sized.to_dict("records"))
         if name == "redditbias":
             # What the lead measured comes before other texts.
-            values["sentences"].sort(key=lambda one: "hallenge sentences" in one)
+            values["sentences"].sort(key=lambda text: "hallenge sentences" in text)
             values["by_type"] = accuracy_by_type(run)
     card |= page.card
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
-    told = finding["texts"].get("told", "")
-    rows += [("texts", plain(told.partition("; CrowS")[0] + "." if name == "redditbias" else told))]
+    text = finding["texts"].get("told", "")
+    rows += [("texts", plain(text.partition("; CrowS")[0] + "." if name == "redditbias" else text))]
     rows += [("**not to conclude**", plain(card.get("not", "")))]
     return values | {"card": [row for row in rows if row[1]]}
 
@@ -207,7 +207,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "contrast": {"estimate": for_group["estimate"] - against["estimate"], "ends": ends},
         "against": against,
     }
-    named = {
+    labels = {
         "all": "more stereotyping sentence scored higher, all pairs",
         "stereotype": "the same, where it names the disadvantaged group",
         "against": "the same, where it names the other group",
@@ -216,7 +216,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "difference": "difference of these shares",
     }
     numbers = []
-    for key, words in named.items():
+    for key, words in labels.items():
         row = values[key].to_dict()
         numbers.append([words, quantity(row), interval(row), number(row["n"], decimals=0)])
         numbers[-1] += [reference(row), verdict(row)]
@@ -234,9 +234,9 @@ def accuracy_by_type(run: Path) -> list[list[str]]:
     result = []
     for bias in by["bias"].unique():
         scores = ("accuracy", "recall", "specificity", "f1")
-        every = [by.loc[(bias, score)].to_dict() for score in scores]
-        shown = [f"{quantity(row)} ({interval(row)})" for row in every]
-        n, biased = every[0]["n"], every[1]["n"]
+        columns = [by.loc[(bias, score)].to_dict() for score in scores]
+        shown = [f"{quantity(row)} ({interval(row)})" for row in columns]
+        n, biased = columns[0]["n"], columns[1]["n"]
         majority = f"{100 * max(biased, n - biased) / n:.1f}%"
         result.append([bias, f"{n:,} ({biased:,})", shown[0], majority, *shown[1:]])
     return result
