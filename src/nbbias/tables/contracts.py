@@ -224,12 +224,12 @@ def _check_column(values: pd.Series, column: Values) -> tuple[pd.Series, list[st
     """Return a column in its kind, and what is wrong with it."""
     if not column.nullable and values.hasnans:
         return values, _faults((values.isna(), "a value is missing"))
-    given, (values, fault) = values, convert(values, column.kind)
+    raw_values, (values, fault) = values, convert(values, column.kind)
     if fault:
         return values, [fault]
     if column.kind == "flag" and not column.nullable:
         values = values.astype(bool)
-    rules = ((given.notna() & ~rule.holds(values), rule.error) for rule in column.checks)
+    rules = ((raw_values.notna() & ~rule.holds(values), rule.error) for rule in column.checks)
     return values, _faults(*rules)
 
 
