@@ -88,8 +88,8 @@ def compare(
     >>> corpus = biased_prompts.sample.corpus(seed=1)
     >>> read = news.annotate(news.pair(*corpus), lexicon=text.lexicons.load("gender"))
     >>> words = news.words.level(read, inference=stats.InferenceSettings(n_permutations=100))
-    >>> found = biased_prompts.compare.compare([words], {"gender": "female"}).estimates
-    >>> effects = found[found["statistic"] == "share_difference_change"].set_index("model")
+    >>> estimates = biased_prompts.compare.compare([words], {"gender": "female"}).estimates
+    >>> effects = estimates[estimates["statistic"] == "share_difference_change"].set_index("model")
     >>> bool(effects.loc["compliant", "estimate"] < effects.loc["unmoved", "estimate"])
     True
     """

@@ -229,8 +229,8 @@ def interpolate_power(sizes: np.ndarray, power: pd.Series, *, confidence: float)
     >>> interpolate_power(np.array([0.0, 0.1, 0.15]), power, confidence=0.95).round(2).tolist()
     [0.05, 0.4, 0.62]
     """
-    known = np.append(0.0, power.index)
-    return norm.cdf(np.interp(sizes, known, _probit([1 - confidence, *power])))
+    effects = np.append(0.0, power.index)
+    return norm.cdf(np.interp(sizes, effects, _probit([1 - confidence, *power])))
 
 
 #: Simulated studies of a scenario and number of units of which a verdict is possible.
@@ -314,8 +314,8 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
     n_worst, corrected = int(cells["count"][worst]), 1 - (1 - confidence) / len(cells)
     ends = stats.wilson(float(shares[worst]), n_worst, confidence=corrected)
     sized = zip(shares, cells["count"], strict=True)
-    every = [stats.wilson(*cell, confidence=confidence) for cell in sized]
-    bound = min(one.ci_low for one in every) if side > 0 else max(one.ci_high for one in every)
+    rows = [stats.wilson(*cell, confidence=confidence) for cell in sized]
+    bound = min(row.ci_low for row in rows) if side > 0 else max(row.ci_high for row in rows)
     verdict = _verdict(average, level, side)
     if verdict not in FAILS and _verdict(ends, level, side) in FAILS:
         verdict = "fails in one scenario"
