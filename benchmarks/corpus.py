@@ -136,11 +136,11 @@ def _document(story: np.ndarray, cast: list[str], rng: np.random.Generator) -> s
         drawn[[0, -1]] = 1  # they say where a sentence starts and ends
         swapped = np.flatnonzero(drawn < _SWAPPED)
         moved = [words[i] for i in rng.integers(1, len(words) - 1, len(swapped))]
-        own = np.flatnonzero((drawn >= _SWAPPED) & (drawn < _SWAPPED + _OWN))
+        roles = np.flatnonzero((drawn >= _SWAPPED) & (drawn < _SWAPPED + _OWN))
         rare = np.flatnonzero((drawn >= _SWAPPED + _OWN) & (drawn < _SWAPPED + _OWN + _RARE))
-        named = [cast[i] for i in rng.integers(len(cast), size=len(own))]
+        people = [cast[i] for i in rng.integers(len(cast), size=len(roles))]
         for place, word in zip(
-            [*swapped, *own, *rare], [*moved, *named, *_draw_words(rng, len(rare))], strict=True
+            [*swapped, *roles, *rare], [*moved, *people, *_draw_words(rng, len(rare))], strict=True
         ):
             words[place] = word
         lines.append(" ".join(words) + ("\n\n" if rng.random() < 0.15 else " "))

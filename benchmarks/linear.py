@@ -76,10 +76,10 @@ def measure(documents: int) -> list[dict[str, Any]]:
     def watch() -> None:
         while not done.wait(0.25):
             total = 0
-            for one in (process, *process.children(recursive=True)):
+            for task in (process, *process.children(recursive=True)):
                 try:
-                    info = one.memory_full_info()
-                    spent[one.pid] = sum(one.cpu_times()[:2])
+                    info = task.memory_full_info()
+                    spent[task.pid] = sum(task.cpu_times()[:2])
                 except psutil.NoSuchProcess:
                     continue
                 total += getattr(info, "pss", info.uss)

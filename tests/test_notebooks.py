@@ -31,7 +31,7 @@ def test_every_study_has_its_notebook_and_sample() -> None:
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_source_is_as_the_model_writes_it(path: Path) -> None:
-    source = dev.source_of(path, path.stem)
+    source = dev.build_source(path, path.stem)
     assert path.read_text(encoding="utf-8") == source, "run `make notebooks`"
 
 

@@ -34,8 +34,8 @@ PLURAL_PHRASES = {
 }
 
 
-def entries(path: Path) -> list[str]:
-    """Give the lines of a reviewed list, without comments and blank lines."""
+def read_entries(path: Path) -> list[str]:
+    """Return the lines of a reviewed list, without comments and blank lines."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
 
@@ -48,13 +48,13 @@ def write_rows(path: Path, header: list[str], rows: Iterable[tuple[str, ...]]) -
         writer.writerows(sorted(rows))
 
 
-def without_parentheses(text: str) -> str:
+def drop_parentheses(text: str) -> str:
     """Drop what stands in parentheses, underscores and doubled white space."""
     return " ".join(re.sub(r"\([^)]*\)", " ", text).replace("_", " ").split())
 
 
 def clean_names(table: pd.DataFrame, drop: set[str]) -> tuple[list[tuple[str, ...]], Counter[str]]:
-    """Give the rows of `race_names.csv`, and how many entries each rule removed.
+    """Return the rows of `race_names.csv`, and how many entries each rule removed.
 
     A name that BOLD has under two race categories, the one without a group included, is dropped
     from both, since a name stands for one group at most.
@@ -63,7 +63,7 @@ def clean_names(table: pd.DataFrame, drop: set[str]) -> tuple[list[tuple[str, ..
     where: dict[str, set[str]] = {}
     removed: Counter[str] = Counter()
     for category, name in zip(race["category"], race["name"], strict=True):
-        name = without_parentheses(str(name))
+        name = drop_parentheses(str(name))
         if category in where.setdefault(name, set()):
             removed["repeated in a category"] += 1
         where[name].add(str(category))
@@ -85,8 +85,8 @@ def clean_names(table: pd.DataFrame, drop: set[str]) -> tuple[list[tuple[str, ..
     return rows, removed
 
 
-def plural(term: str) -> str:
-    """Give the plural of a lower-case occupation by its last token."""
+def build_plural(term: str) -> str:
+    """Return the plural of a lower-case occupation by its last token."""
     if term in PLURAL_PHRASES:
         return PLURAL_PHRASES[term]
     first, _, last = term.rpartition(" ")
@@ -105,10 +105,10 @@ def plural(term: str) -> str:
     return f"{first} {last}".strip()
 
 
-def reviewed_occupations() -> list[str]:
-    """Give the singulars of both reviewed lists."""
-    terms = [word for line in entries(TOOLS / "occupation_heads.txt") for word in line.split()]
-    for line in entries(TOOLS / "occupation_phrases.txt"):
+def read_occupations() -> list[str]:
+    """Return the singulars of both reviewed lists."""
+    terms = [word for line in read_entries(TOOLS / "occupation_heads.txt") for word in line.split()]
+    for line in read_entries(TOOLS / "occupation_phrases.txt"):
         first, heads = line.split(":")
         terms += [f"{first} {head.replace('_', ' ')}" for head in heads.split()]
     twice = sorted(term for term, count in Counter(terms).items() if count > 1)
@@ -118,26 +118,26 @@ def reviewed_occupations() -> list[str]:
 
 
 def match_titles(terms: list[str], titles: Iterable[str]) -> list[tuple[str, ...]]:
-    """Give the rows of `occupations.csv`: singular, plural, and the O*NET title it comes from.
+    """Return the rows of `occupations.csv`: singular, plural, and the O*NET title it comes from.
 
     The title is the term itself where O*NET has it, else the shortest title that ends in it.
     """
     exact: dict[str, str] = {}
     ending: dict[str, str] = {}
     for title in sorted(set(titles), key=lambda title: (len(title), title)):
-        tokens = without_parentheses(title).lower().split()
+        tokens = drop_parentheses(title).lower().split()
         exact.setdefault(" ".join(tokens), title)
         for start in range(1, len(tokens)):
             ending.setdefault(" ".join(tokens[start:]), title)
     rows: list[tuple[str, ...]] = []
     missing: list[str] = []
     for term in terms:
-        many = plural(term)
-        source = exact.get(term) or exact.get(many) or ending.get(term) or ending.get(many)
+        plural = build_plural(term)
+        source = exact.get(term) or exact.get(plural) or ending.get(term) or ending.get(plural)
         if source is None:
             missing.append(term)
         else:
-            rows.append((term, many, source))
+            rows.append((term, plural, source))
     if missing:
         raise SystemExit(f"no O*NET title: {', '.join(sorted(missing))}")
     return rows
@@ -148,14 +148,14 @@ def main() -> None:
     if "NBBIAS_DATA" not in os.environ:
         raise SystemExit("Set NBBIAS_DATA to the folder that holds lexicons/")
     data = Path(os.environ["NBBIAS_DATA"]) / "lexicons"
-    drop = set(entries(TOOLS / "names_drop.txt"))
+    drop = set(read_entries(TOOLS / "names_drop.txt"))
     names, removed = clean_names(pd.read_parquet(data / "bold_person_names.parquet"), drop)
     write_rows(LEXICONS / "race_names.csv", ["group", "kind", "term", "case"], names)
     by_group = Counter(row[0] for row in names)
     print(f"race_names.csv: {len(names)} names, {dict(sorted(by_group.items()))}")
     print(f"  removed: {dict(sorted(removed.items()))}")
     titles = pd.read_parquet(data / "onet_titles.parquet")["title"].astype(str)
-    occupations = match_titles(reviewed_occupations(), titles)
+    occupations = match_titles(read_occupations(), titles)
     header = ["singular", "plural", "source_title"]
     write_rows(LEXICONS / "occupations.csv", header, occupations)
     print(f"occupations.csv: {len(occupations)} occupations")

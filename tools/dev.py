@@ -46,7 +46,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, help=__d
 def notebooks() -> None:
     """Write each notebook's parameters cell from the study's model, and strip outputs."""
     for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        print(f"wrote {tables.write(path, source_of(path, path.stem))}")
+        print(f"wrote {tables.write(path, build_source(path, path.stem))}")
 
 
 @app.command()
@@ -58,8 +58,8 @@ def embeddings() -> None:
         cogs.measure(parts=["rbs", "visibility"], embedding_model=offline.OFFLINE)
         biased_prompts.measure(levels=["word"])
         counterfactual.measure()
-    known = next(iter(offline._vectors.values()))  # of the model that came first
-    table = pd.DataFrame({"text": list(known), "vector": list(known.values())})
+    vectors = next(iter(offline._vectors.values()))  # of the model that came first
+    table = pd.DataFrame({"text": list(vectors), "vector": list(vectors.values())})
     learned = table["text"].isin(counterfactuals.training_texts()["text"])
     rounded = table["vector"].map(lambda vector: vector.astype(np.float16).astype(np.float32))
     table["vector"] = table["vector"].mask(learned, rounded)  # a third smaller again
@@ -100,7 +100,7 @@ def classifier() -> None:
     print(f"wrote {tables.write(path, errors.to_csv(index=False))}")
 
 
-def source_of(path: Path, stem: str) -> str:
+def build_source(path: Path, stem: str) -> str:
     """Return what a notebook's file should hold: its cells, without traces of a run."""
     node = nbformat.read(path, as_version=4)
     for number, cell in enumerate(node.cells):
@@ -141,16 +141,16 @@ def calibrated(
     run: Annotated[Path, typer.Argument(help="The run.")] = Path("runs/calibration/full"),
 ) -> None:
     """Write what the package ships of a whole calibration, for its measurement cards."""
-    found = []
+    saved = []
     for name in ("outcomes", "families"):
         table = tables.saved_table(run, name)
         if table is None:
             sys.exit(f"{run}: holds no {name}; params/calibration/full.yaml makes them")
-        found.append(table)
+        saved.append(table)
     level = calibration.estimates.SHIPPED_CONFIDENCE
-    text = calibration.summarize(*found, confidence=level).round(4).to_csv(index=False)
+    text = calibration.summarize(*saved, confidence=level).round(4).to_csv(index=False)
     print(f"wrote {tables.write(tables.data_path('calibration.csv'), text)}")
-    power = calibration.estimates.minimum_detectable_effects(found[0], confidence=level).round(4)
+    power = calibration.estimates.minimum_detectable_effects(saved[0], confidence=level).round(4)
     path = tables.data_path("calibration_power.csv")
     print(f"wrote {tables.write(path, power.to_csv(index=False))}")
 
@@ -158,17 +158,17 @@ def calibrated(
 @app.command()
 def compiled() -> None:
     """Compile what numba compiles once, so that no first run waits for it."""
-    few = {"draws": 100, "n_topics": [10, 12], "topic_fits": 1}
-    news.measure(**few)
+    options = {"draws": 100, "n_topics": [10, 12], "topic_fits": 1}
+    news.measure(**options)
 
 
 @app.command()
 def constraints() -> None:
     """Write constraints.txt from the packages that are installed."""
     freeze = [sys.executable, "-m", "pip", "freeze", "--exclude-editable"]
-    told = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout
+    output = subprocess.run(freeze, capture_output=True, text=True, check=True).stdout
     # A local build ("+cpu") satisfies the plain version; elsewhere only that one is there.
-    lines = [line.split("+")[0] for line in told.splitlines() if re.match(r"[\w.-]+==", line)]
+    lines = [line.split("+")[0] for line in output.splitlines() if re.match(r"[\w.-]+==", line)]
     # By name: pip's own order differs from one version of pip to the next.
     lines.sort(key=lambda line: line.split("==")[0].lower())
     head = "# The exact versions that the tests pass with. Written by `make constraints`."

@@ -27,7 +27,7 @@ from nbbias.tables import data_path, datasets, read_shipped_yaml
 
 #: Strength of the penalty, how much less each of n equal answers weighs (n to this power), and the
 #: weight of an answer written for this project.
-PENALTY, ALIKE, OWN = 1.0, 0.7, 2.0
+PENALTY, ALIKE, WRITTEN = 1.0, 0.7, 2.0
 FOLDS = 10
 
 #: How much more strictly the parts of mean vectors are penalised than other features.
@@ -62,7 +62,7 @@ SOURCE = "XSTest"
 LABELS = {"1_full_compliance": "none", "2_full_refusal": "full", "3_partial_refusal": "partial"}
 
 
-def labelled() -> pd.DataFrame:
+def read_labelled() -> pd.DataFrame:
     table = pd.read_parquet(datasets.folder() / "refusal" / "xstest_completions.parquet")
     area = table["type"].str.removeprefix("contrast_")
     merged = {"nons_group_real_discr": "discr", "real_group_nons_discr": "discr"}
@@ -78,13 +78,13 @@ def labelled() -> pd.DataFrame:
     )
 
 
-def examples() -> pd.DataFrame:
+def read_examples() -> pd.DataFrame:
     read = read_shipped_yaml("refusals/examples.yaml")
-    rows = [(kind, one) for kind, texts in read.items() for one in texts]
+    rows = [(kind, text) for kind, texts in read.items() for text in texts]
     return pd.DataFrame(rows, columns=["kind", "text"])
 
 
-def sign(feature: str) -> int:
+def choose_sign(feature: str) -> int:
     """Return which way a feature may push: 1 towards a refusal, -1 towards an answer, 0 either."""
     if feature == "length" or "." in feature:  # a part of a mean vector
         return 0
@@ -106,14 +106,14 @@ def fit(features: pd.DataFrame, kinds: pd.Series, weights: np.ndarray) -> pd.Dat
         value += (penalty * beta[1:] ** 2).sum() / 2
         return value, np.vstack([off.sum(axis=0), x.T @ off + penalty * beta[1:]]).ravel()
 
-    signs = [sign(name) for name in features.columns]
+    signs = [choose_sign(name) for name in features.columns]
     bounds = [(0 if s > 0 else None, 0 if s < 0 else None) for s in [0, *signs] for _ in "pf"]
-    found = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B")
+    result = minimize(loss, np.zeros(len(bounds)), jac=True, bounds=bounds, method="L-BFGS-B")
     names = pd.Index(["(intercept)", *features.columns], name="feature")
-    return pd.DataFrame(found.x.reshape(-1, 2), index=names, columns=refusals.KINDS[1:]).round(4)
+    return pd.DataFrame(result.x.reshape(-1, 2), index=names, columns=refusals.KINDS[1:]).round(4)
 
 
-def splits(table: pd.DataFrame, by: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def split_answers(table: pd.DataFrame, by: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the answers of one model to some prompts, and those of other models to others."""
     names = np.sort(table[by].unique())
     if by == "prompt":
@@ -122,54 +122,54 @@ def splits(table: pd.DataFrame, by: str) -> Iterator[tuple[np.ndarray, np.ndarra
     else:
         fold = table[by].to_numpy()
     for model in table["model"].unique():
-        own = (table["model"] == model).to_numpy()
+        of_model = (table["model"] == model).to_numpy()
         for part in np.unique(fold):
-            yield own & (fold == part), ~own & (fold != part)
+            yield of_model & (fold == part), ~of_model & (fold != part)
 
 
-def learnt(
-    table: pd.DataFrame, features: pd.DataFrame, own: pd.DataFrame, own_features: pd.DataFrame
+def fit_head(
+    table: pd.DataFrame, features: pd.DataFrame, written: pd.DataFrame, of_written: pd.DataFrame
 ) -> pd.DataFrame:
-    """Fit on labelled answers and on the project's own."""
+    """Fit on labelled answers and on those written for this project."""
     weights = table.groupby("text")["text"].transform("size") ** -ALIKE
     return fit(
-        pd.concat([features, own_features]),
-        pd.concat([table["kind"], own["kind"]]),
-        np.r_[weights, np.full(len(own), OWN)],
+        pd.concat([features, of_written]),
+        pd.concat([table["kind"], written["kind"]]),
+        np.r_[weights, np.full(len(written), WRITTEN)],
     )
 
 
-def held_out(
+def predict_held_out(
     table: pd.DataFrame,
     features: pd.DataFrame,
-    own: pd.DataFrame,
-    own_features: pd.DataFrame,
+    written: pd.DataFrame,
+    of_written: pd.DataFrame,
     by: str,
 ) -> pd.DataFrame:
-    found = pd.DataFrame(index=table.index, columns=refusals.KINDS, dtype=float)
-    for test, train in splits(table, by):
-        known = learnt(table[train], features[train], own, own_features)
-        found[test] = refusals.probabilities(features[test], known).to_numpy()
-    return found
+    probabilities = pd.DataFrame(index=table.index, columns=refusals.KINDS, dtype=float)
+    for test, train in split_answers(table, by):
+        head = fit_head(table[train], features[train], written, of_written)
+        probabilities[test] = refusals.probabilities(features[test], head).to_numpy()
+    return probabilities
 
 
-def counts(table: pd.DataFrame, refused: np.ndarray, name: str) -> pd.DataFrame:
-    """Count by model what was told rightly and wrongly: full refusal or not."""
+def count_errors(table: pd.DataFrame, refused: pd.Series | np.ndarray, name: str) -> pd.DataFrame:
+    """Count by model answers classified correctly and wrongly: full refusal or not."""
     truth = table["kind"] == "full"
-    told = {
+    cells = {
         "tp": truth & refused,
         "fn": truth & ~refused,
         "tn": ~truth & ~refused,
         "fp": ~truth & refused,
     }
-    found = pd.DataFrame(told).groupby(table["model"]).sum().reset_index()
-    found.insert(0, "method", name)
-    return found.assign(source=SOURCE)
+    counts = pd.DataFrame(cells).groupby(table["model"]).sum().reset_index()
+    counts.insert(0, "method", name)
+    return counts.assign(source=SOURCE)
 
 
-def calibration(told: pd.Series, truth: pd.Series) -> tuple[float, float, float]:
-    """Return the slope of the truth on the logits that were told, with Wald's 95% interval."""
-    odds = logit(told.clip(1e-6, 1 - 1e-6))
+def estimate_calibration_slope(scores: pd.Series, truth: pd.Series) -> tuple[float, float, float]:
+    """Return the slope of the truth on the predicted logits, with Wald's 95% interval."""
+    odds = logit(scores.clip(1e-6, 1 - 1e-6))
     fitted = Logit(truth.astype(float), add_constant(odds)).fit(disp=False)
     return fitted.params.iloc[1], *fitted.conf_int().iloc[1]
 
@@ -178,34 +178,35 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="write data/refusals/*.csv")
     write = parser.parse_args().write
-    table, own = labelled(), examples()
+    table, written = read_labelled(), read_examples()
     features = refusals.table(table["text"])
-    own_features = refusals.table(own["text"])
+    of_written = refusals.table(written["text"])
     start = table["text"].str[:400].str.lower().str.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    phrases = start.map(lambda one: any(phrase in one for phrase in PHRASES)).to_numpy()
-    found = held_out(table, features, own, own_features, "prompt")
-    areas = held_out(table, features, own, own_features, "area")
+    phrases = start.map(lambda text: any(phrase in text for phrase in PHRASES)).to_numpy()
+    prompts = predict_held_out(table, features, written, of_written, "prompt")
+    areas = predict_held_out(table, features, written, of_written, "area")
     shown = pd.concat(
         [
-            counts(table, np.zeros(len(table), dtype=bool), "never refuses"),
-            counts(table, phrases, "string match"),
-            counts(table, (found["full"] >= 0.5).to_numpy(), "head, model and prompt held out"),
-            counts(table, (areas["full"] >= 0.5).to_numpy(), refusals.UNSEEN),
+            count_errors(table, np.zeros(len(table), dtype=bool), "never refuses"),
+            count_errors(table, phrases, "string match"),
+            count_errors(table, prompts["full"] >= 0.5, "head, model and prompt held out"),
+            count_errors(table, areas["full"] >= 0.5, refusals.UNSEEN),
         ]
     )
     print(shown.to_string(index=False))
     for model, at in table.groupby("model").groups.items():
-        slope, low, high = calibration(areas.loc[at, "full"], table.loc[at, "kind"] == "full")
+        scores, truth = areas.loc[at, "full"], table.loc[at, "kind"] == "full"
+        slope, low, high = estimate_calibration_slope(scores, truth)
         print(f"{model}: calibration slope {slope:.2f} ({low:.2f} to {high:.2f})")
     full, none = areas["full"] >= 0.5, areas["none"] >= 0.5
     kind = np.where(full, "full", np.where(none, "none", "partial"))
     print(pd.crosstab([table["model"], table["kind"]], pd.Series(kind, name="said")).to_string())
-    known = learnt(table, features, own, own_features)
+    head = fit_head(table, features, written, of_written)
     if write:
-        tables.write(data_path("refusals/head.csv"), known.to_csv(lineterminator="\n"))
+        tables.write(data_path("refusals/head.csv"), head.to_csv(lineterminator="\n"))
         measured = shown.to_csv(index=False, lineterminator="\n")
         tables.write(data_path("refusals/held_out.csv"), measured)
-        print(f"wrote {known.size} coefficients")
+        print(f"wrote {head.size} coefficients")
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ class Page(NamedTuple):
     params: str
     title: str
     data: Sequence[str] = ()
-    said: str = ""
+    lead: str = ""
     folder: str = ""
     about: str = ""
     note: str = ""
@@ -117,7 +117,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     """Collect what a page shows of a run, and copy its figures."""
     finding = files.read_finding(run)
     shutil.rmtree(RESULTS / name, ignore_errors=True)
-    sentences = [text for text in finding["plain"] if not page.said or page.said not in text]
+    sentences = [text for text in finding["plain"] if not page.lead or page.lead not in text]
     values: dict[str, Any] = {"name": name, "page": page, "sentences": sentences}
     card = finding["card"]
     if name == "crows_pairs":  # minimal pairs are not what leads the run's own page
@@ -203,7 +203,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "contrast": {"estimate": for_group["estimate"] - against["estimate"], "ends": ends},
         "against": against,
     }
-    named = {
+    measures = {
         "all": "more stereotyping sentence scored higher, all pairs",
         "stereotype": "the same, where it names the disadvantaged group",
         "against": "the same, where it names the other group",
@@ -211,10 +211,10 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "counterparts": "less stereotyping sentences flagged",
         "difference": "difference of these shares",
     }
-    shown = pd.DataFrame([values[key] for key in named]).drop(columns="verdict")
+    shown = pd.DataFrame([values[key] for key in measures]).drop(columns="verdict")
     title = f"Estimates: {names.judge('classifier')}"
-    labels = {"statistic": "measure", "p_adjusted": "p (Holm)"}
-    table = labelled(shown, list(named.values()), title=title, labels=labels)
+    headings = {"statistic": "measure", "p_adjusted": "p (Holm)"}
+    table = labelled(shown, list(measures.values()), title=title, labels=headings)
     sentences = render("pairs", **values).strip().split("\n\n")
     return {"lead": sentences[0], "sentences": sentences[1:], "table": table._replace(note=None)}
 

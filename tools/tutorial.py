@@ -35,7 +35,7 @@ def main(page: Path) -> None:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
         tab = browser.new_page(viewport={"width": 1012, "height": 900})
         tab.goto(page.resolve().as_uri())
-        first, last = (tab.locator(one).bounding_box() for one in ("h1", ".lead > details"))
+        first, last = (tab.locator(place).bounding_box() for place in ("h1", ".lead > details"))
         assert first and last, "the page has no first screen"
         top = first["y"]
         clip = {"x": 0, "y": top, "width": 1012, "height": last["y"] + last["height"] + 20 - top}
@@ -46,7 +46,7 @@ def main(page: Path) -> None:
         tab.set_viewport_size({"width": 372, "height": 900})
         tab.reload()
         tab.add_style_tag(content="figure.drawn::before { display: none }")  # "Tap to enlarge"
-        first, last = (tab.locator(one).bounding_box() for one in ("h1", ".key figure img"))
+        first, last = (tab.locator(place).bounding_box() for place in ("h1", ".key figure img"))
         assert first and last, "the page has no figure"
         top, bottom = first["y"], last["y"] + last["height"] + 10
         clip = {"x": 0, "y": top, "width": 372, "height": bottom - top}

@@ -33,9 +33,9 @@ class Grouped(typer.core.TyperGroup):
         """Write the commands, those of a panel under its name."""
         listed: Any = self.commands.values()
         for panel in _PANELS:
-            named = [command for command in listed if command.rich_help_panel == panel]
+            commands = [command for command in listed if command.rich_help_panel == panel]
             with formatter.section(panel):
-                formatter.write_dl([(c.name, c.get_short_help_str(200)) for c in named])
+                formatter.write_dl([(c.name, c.get_short_help_str(200)) for c in commands])
 
 
 _START, _MEASURE, _PLAN = "Start", "Measure", "Plan and label"

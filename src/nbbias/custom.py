@@ -110,8 +110,8 @@ def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
             averages = _average(texts[within])
             yield {"statistic": "mean", **of, **_mean(averages, confidence)}
             if len(groups) > 2 or number < len(groups) - 1:  # of two groups it is one test
-                others = _average(texts[~within & texts["group"].notna()])
-                row = _compare(averages, others, confidence)
+                reference = _average(texts[~within & texts["group"].notna()])
+                row = _compare(averages, reference, confidence)
                 yield {"statistic": "group_difference", **of, **row}
     for first, second in combinations(by_model, 2):
         row = _compare(_average(by_model[first]), _average(by_model[second]), confidence)

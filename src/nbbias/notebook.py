@@ -61,10 +61,10 @@ class Notebook(NamedTuple):
         if any(tag in self.reasons for tag in tags):
             return False
         left_out = self.parameters.left_out()
-        named = [left_out[tag] for tag in tags if tag in left_out]
-        if named:
-            self.say(f"*Not part of this run: the parameter* `{named[0]}` *leaves it out.*")
-        return not named
+        reasons = [left_out[tag] for tag in tags if tag in left_out]
+        if reasons:
+            self.say(f"*Not part of this run: the parameter* `{reasons[0]}` *leaves it out.*")
+        return not reasons
 
     def skip(self, tag: str, why: list[str]) -> None:
         """Leave a part out from here on, if there is a reason why; `skipped` tells it."""

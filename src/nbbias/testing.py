@@ -88,9 +88,9 @@ def nbbias_run(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
         folder = tmp_path_factory.mktemp("nbbias")
         paths = [Path(notes.split(str(target))[0]) for target in targets]  # as read from here
         pairs = zip(targets, paths, strict=True)
-        named = [str(Path(name).absolute()) if path.exists() else name for name, path in pairs]
+        arguments = [str(Path(name).absolute()) if path.exists() else name for name, path in pairs]
         settings = [part for override in overrides for part in ("-p", override)]
-        command = [sys.executable, "-P", "-m", "nbbias", "run", *named, "--out", ".", *settings]
+        command = [sys.executable, "-P", "-m", "nbbias", "run", *arguments, "--out", ".", *settings]
         done = subprocess.run(command, cwd=folder, capture_output=True, encoding="utf-8")
         runs = [path.parent for path in folder.glob("*/*/manifest.json")]
         if done.returncode or len(runs) > 1:

@@ -99,7 +99,7 @@ def test_no_text_is_not_measured_and_equal_ones_are_read_once(
 
 def test_every_coefficient_pushes_its_feature_s_way() -> None:
     head = refusals.head().drop(index="(intercept)")
-    signs = np.array([fit_refusals.sign(name) for name in head.index])
+    signs = np.array([fit_refusals.choose_sign(name) for name in head.index])
     assert ((head.to_numpy() * signs[:, None]) >= 0).all()
     free = ["length", *(f"{part}.{i}" for part in ("opening", "whole") for i in range(384))]
     assert head.index[signs == 0].tolist() == free

@@ -145,7 +145,7 @@ def test_names_count_within_their_group_and_each_distinct_text_is_scored_once() 
     effect = substitution.swap_effects(words, swaps, score=score)
     assert effect.tolist() == pytest.approx([-1, -1, np.nan], nan_ok=True)
     assert sorted(scored) == ["a x", "b x", "bbb x"]
-    known = substitution.swap_effects(words, swaps, score=score, known=words.str.count("b"))
+    known = substitution.swap_effects(words, swaps, score=score, values=words.str.count("b"))
     assert known.equals(effect) and sorted(scored[3:]) == ["b x", "bbb x"]
     gap = substitution.swap_effects(
         words, swaps, score=lambda texts: texts.str.len().where(texts != "b x")

@@ -84,7 +84,7 @@ def estimates(
     scored = score_judgements(judgements)[["text_id", "judge", "instrument", "flagged", "score"]]
     rows: list[Row] = []
     both = checked.merge(scored, on="text_id")
-    for key, part in tables.by_keys(both, ["judge", "instrument"]):
+    for key, part in tables.split_groups(both, ["judge", "instrument"]):
         rows += [key | row for row in _errors(part, confidence)]
     table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)
     return stats.adjust(table, family=["judge"], where={"statistic": RATES})
@@ -153,11 +153,11 @@ def swap_differences(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
     distinct = filled.drop_duplicates("text")
     judgements, _ = panel.judge(distinct[["text_id", "text"]], "filled templates")
     rows, texts = [], distinct.set_index("text_id")["text"]
-    named = filled[filled["group"] != substitution.NEUTRAL]
+    versions = filled[filled["group"] != substitution.NEUTRAL]
     for judge, subset in score_judgements(judgements).groupby("judge", sort=False):
         scored = subset.set_index(subset["text_id"].map(texts))[["flagged", "score"]]
         key: Row = {"judge": judge, "instrument": subset["instrument"].iloc[0]}
-        for bias, part in named.join(scored, on="text").groupby("bias", sort=False):
+        for bias, part in versions.join(scored, on="text").groupby("bias", sort=False):
             changes = part.groupby("template")["flagged"].nunique() > 1
             share = stats.share_interval(changes, confidence=confidence)
             rows.append(key | {"bias": bias, "statistic": "verdict_changes"} | share.row())

@@ -123,8 +123,8 @@ def count_texts(labelled: pd.DataFrame) -> pd.DataFrame:
     >>> count_texts(labelled)["texts"].sum()
     np.int64(252)
     """
-    named = labelled.assign(bias_type=labelled["bias_type"].fillna("none named"))
-    counted = named.groupby(["split", "bias_type"], sort=True).agg(
+    table = labelled.assign(bias_type=labelled["bias_type"].fillna("none named"))
+    counted = table.groupby(["split", "bias_type"], sort=True).agg(
         texts=("text_id", "size"), biased=("biased", "sum"), clusters=("comment_id", "nunique")
     )
     return counted.reset_index()
@@ -206,11 +206,11 @@ def _from_jigsaw(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     tables.require_columns(table, ["identity_attack"], where=where)
     identities = _identities()
     shares = table.reindex(columns=identities.index).astype(float)
-    named = (shares.max(axis=1) >= _MAJORITY) & table["identity_attack"].notna()
-    most = shares[named].idxmax(axis=1).astype("str")
+    mask = (shares.max(axis=1) >= _MAJORITY) & table["identity_attack"].notna()
+    most = shares[mask].idxmax(axis=1).astype("str")
     values = {
-        "text": table.loc[named, "comment_text"],
-        "biased": table.loc[named, "identity_attack"].astype(float) >= _MAJORITY,
+        "text": table.loc[mask, "comment_text"],
+        "biased": table.loc[mask, "identity_attack"].astype(float) >= _MAJORITY,
         "bias_type": most.map(identities["bias_type"]),
         "group": most.map(identities["group"]),
     }

@@ -95,9 +95,9 @@ def match_verdicts(
     if labelled["text_id"].duplicated().any() or labelled["biased"].isna().any():
         raise tables.DataError("labelled", "a text has no label, or two; give each one")
     require_one_row(judgements, labelled["text_id"])
-    named = judgements.assign(instrument=name_instruments(judgements))
+    table = judgements.assign(instrument=name_instruments(judgements))
     cases = []
-    for judge, part in named.groupby("judge", sort=False):
+    for judge, part in table.groupby("judge", sort=False):
         verdicts = part.set_index("text_id").loc[labelled["text_id"]]
         cases.append(_case(str(judge), part["instrument"].iloc[0], labelled, verdicts))
     return cases, pd.factorize(_clusters(labelled))[0]
@@ -206,9 +206,9 @@ def _f1(share: Any) -> Any:
 def _reasons(case: Case) -> dict[str, str]:
     """Return why a judge has no scores of what it names, whatever its verdicts."""
     reasons = {}
-    named = {"attribution_score": ("group and attribute", [2, 3])}
-    named |= {"classification_score": ("type", [1])}
-    for score, (what, columns) in named.items():
+    parts = {"attribution_score": ("group and attribute", [2, 3])}
+    parts |= {"classification_score": ("type", [1])}
+    for score, (what, columns) in parts.items():
         sides = (case.truth[:, columns], case.verdicts[:, columns])
         labels, verdicts = ((side >= 0).all(axis=1).any() for side in sides)
         if not labels:
@@ -340,8 +340,8 @@ def estimate_by_type(
     for bias_type, subset in labelled.groupby("bias_type", sort=True):
         result = estimates(judgements, subset, **options)
         shown = result.estimates["statistic"].isin(SCORES_BY_TYPE)
-        named = result.estimates[shown].assign(bias=str(bias_type))
-        parts.append(tables.Estimated(named, result.units.assign(bias=str(bias_type))))
+        rows = result.estimates[shown].assign(bias=str(bias_type))
+        parts.append(tables.Estimated(rows, result.units.assign(bias=str(bias_type))))
     return tables.concatenate(parts)
 
 
@@ -397,16 +397,16 @@ def estimate_retrieval(
     Examples
     --------
     >>> texts = pd.DataFrame({"text_id": ["a", "b"], "bias_type": ["race", "age"], "group": None})
-    >>> found = pd.DataFrame({"text_id": ["a", "b", "b"], "rank": [1, 1, 2], "group": None})
-    >>> found = found.assign(bias_type=["race", "race", "age"])
-    >>> estimate_retrieval(found, texts, instrument="mine")["estimate"].tolist()
+    >>> statements = pd.DataFrame({"text_id": ["a", "b", "b"], "rank": [1, 1, 2], "group": None})
+    >>> statements = statements.assign(bias_type=["race", "race", "age"])
+    >>> estimate_retrieval(statements, texts, instrument="mine")["estimate"].tolist()
     [0.5, 1.0, nan, nan]
     """
     rng, confidence = np.random.default_rng([inference.seed, 3]), inference.confidence
     rows: list[Row] = []
     for name in ("bias_type", "group"):
-        named = labelled.dropna(subset=name)
-        texts = named[named["text_id"].isin(evidence["text_id"])]
+        subset = labelled.dropna(subset=name)
+        texts = subset[subset["text_id"].isin(evidence["text_id"])]
         ranked = evidence.pivot(index="text_id", columns="rank", values=name)
         entries = ranked.loc[texts["text_id"]].apply(canonical_groups).to_numpy()
         truth = canonical_groups(texts[name]).to_numpy()[:, None]
@@ -416,7 +416,7 @@ def estimate_retrieval(
             hits = (entries[:, :k] == truth).any(axis=1)
             row: Row = {"statistic": statistic, "dimension": name.replace("_", " ")}
             row |= stats.clustered_share(hits.astype(float), clusters, confidence=confidence).row()
-            row |= {"instrument": instrument, "n_lost": len(named) - len(texts)}
+            row |= {"instrument": instrument, "n_lost": len(subset) - len(texts)}
             if len(texts):
                 permuted = [(entries[order, :k] == truth).any(axis=1).mean() for order in orders]
                 row |= stats.null_range(np.array(permuted), confidence=confidence)

@@ -162,7 +162,7 @@ def _load(
     shipped = tables.read_shipped_table(ERRORS, fitted_on="str")
     if (errors := shipped[shipped["fitted_on"] == fitted_on]).empty:
         if entry.reads_evidence:
-            embeddings.embed(tested["text"], model=settings.embedding_model, kept=True)
+            embeddings.embed(tested["text"], model=settings.embedding_model, persist=True)
         asked = tested[["text"]].assign(text_id=tested.index.astype("str"))
         verdicts = judge(asked, retrieve(asked) if retrieve else None)["biased"]
         errors = _estimate_errors(tested, verdicts).assign(fitted_on=fitted_on)

@@ -183,11 +183,11 @@ def mitigation(estimates: pd.DataFrame) -> Drawn:
     rows = _select(guarded, *stopped).assign(side="ours", checked="each sentence")
     judged = estimates["judge"].isin(guarded["judge"]) & (estimates["measure"] == "bias_level")
     missed, flagged = (estimates[judged & (estimates["statistic"] == of)] for of in RATES[::-1])
-    found = 1 - missed[["estimate", "ci_high", "ci_low"]]
-    found = missed.assign(**found.set_axis(["estimate", "ci_low", "ci_high"], axis=1))
-    sides = zip(stopped, (found, flagged), strict=True)
-    named = [part.assign(column=NAMES[name], statistic=name) for name, part in sides]
-    whole = pd.concat(named).assign(side="further", checked="whole answer")
+    sensitivity = 1 - missed[["estimate", "ci_high", "ci_low"]]
+    sensitivity = missed.assign(**sensitivity.set_axis(["estimate", "ci_low", "ci_high"], axis=1))
+    sides = zip(stopped, (sensitivity, flagged), strict=True)
+    parts = [part.assign(column=NAMES[name], statistic=name) for name, part in sides]
+    whole = pd.concat(parts).assign(side="further", checked="whole answer")
     pooled = whole[whole["model"].isna()].set_index("column")["estimate"]
     by_sentence = rows.groupby("column")[["estimate", "n"]].apply(
         lambda part: part.prod(axis=1).sum() / part["n"].sum()

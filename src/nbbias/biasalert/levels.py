@@ -176,12 +176,12 @@ def estimates(
     """
     table, rows = join(answers, judgements, people), []
     first = None if people is None else people.first_round()
-    for key, subset in tables.by_keys(table, _KEYS):
+    for key, subset in tables.split_groups(table, _KEYS):
         rows += [key | row for row in _model_rows(subset, people, confidence)]
     table = table if first is people else join(answers, judgements, first)
     labelled = table[table["label"].notna()]
     for keys in (["judge", "instrument"], _KEYS):
-        for key, subset in tables.by_keys(labelled, keys):
+        for key, subset in tables.split_groups(labelled, keys):
             rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
     rows += _rater_rows(answers, table, first, confidence)
     return tabulate(rows, measure="bias_level", source=source, confidence=confidence)
@@ -197,10 +197,10 @@ def join(
     require_one_row(judgements, answers["text_id"])
     table = table.merge(verdicts, on="text_id", validate="one_to_many")
     labels = pd.DataFrame(columns=["text_id", "biased"]) if people is None else people.labels
-    said = labels.set_index("text_id")
-    said = said.filter(["biased", "low", "high", "raters", "round", "probability"])
-    said = said.reindex(table["text_id"]).set_axis(table.index)
-    return table.assign(label=flags(said.pop("biased")), **said.astype(float))
+    ratings = labels.set_index("text_id")
+    ratings = ratings.filter(["biased", "low", "high", "raters", "round", "probability"])
+    ratings = ratings.reindex(table["text_id"]).set_axis(table.index)
+    return table.assign(label=flags(ratings.pop("biased")), **ratings.astype(float))
 
 
 def _rater_rows(
@@ -209,8 +209,8 @@ def _rater_rows(
     """Return the agreement of every two raters, over all models and by model, and its spread."""
     judges = table.groupby("judge", sort=False)
     raters = {name: part.set_index("text_id")["flagged"] for name, part in judges}
-    said = people.annotators if people else {}
-    raters |= {f"annotator {name}": labels.astype(float) for name, labels in said.items()}
+    annotators = people.annotators if people else {}
+    raters |= {f"annotator {name}": labels.astype(float) for name, labels in annotators.items()}
     instruments, rows = judges["instrument"].first(), list[Row]()
     spread = defaultdict[tuple[str, Any], list[float]](list)
     for first, second in combinations(raters, 2):

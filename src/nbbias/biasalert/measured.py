@@ -146,7 +146,7 @@ def _measure(chosen: Biasalert) -> Results:
         return judgements
 
     test = texts[texts["split"] == "test"].reset_index(drop=True)
-    judgements = judge("test", test, every=True)
+    judgements = judge("test", test, keep_all=True)
     evidence = asked["test"][1]
     of_judges = detection.estimates, detection.estimate_differences, detection.estimate_by_type
     detected = tables.concatenate([of(judgements, test, inference=inference) for of in of_judges])

@@ -40,9 +40,9 @@ def read_pairs(path: str) -> pd.DataFrame:
     breaches = []
     if pairs["pair_id"].duplicated().any():
         breaches.append("a pair_id occurs twice; each pair needs its own")
-    known = tables.read_shipped_table("biasalert/types.csv").query("source == 'CrowS-Pairs'")
+    types = tables.read_shipped_table("biasalert/types.csv").query("source == 'CrowS-Pairs'")
     allowed_values = {"stereo_antistereo": ["antistereo", "stereo"]}
-    allowed_values["bias_type"] = sorted(known["category"])
+    allowed_values["bias_type"] = sorted(types["category"])
     for name, allowed in allowed_values.items():
         unknown = pairs.loc[~pairs[name].isin(allowed), name].fillna("a missing value").unique()
         if len(unknown):
@@ -77,8 +77,8 @@ def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> 
     first, second = (scored[scored["side"] == side] for side in ("more", "less"))
     keys, suffixes = ["judge", "text_id"], ("_more", "_less")
     table = first.merge(second, on=keys, suffixes=suffixes, validate="one_to_one")
-    named = {"stereo_antistereo": "direction", "flagged_more": "more", "flagged_less": "less"}
-    table = table.merge(pairs, on="text_id").rename(columns=named)
+    columns = {"stereo_antistereo": "direction", "flagged_more": "more", "flagged_less": "less"}
+    table = table.merge(pairs, on="text_id").rename(columns=columns)
     change = (table["score_more"] - table["score_less"]).round(12)
     instrument = table["instrument_more"] + ", by " + table["by_more"]
     table = table.assign(instrument=instrument, higher=(np.sign(change) + 1) / 2)
@@ -118,11 +118,11 @@ def estimates(table: pd.DataFrame, *, confidence: float = stats.CONFIDENCE) -> p
     Nangia et al. 2020, EMNLP; Fan et al. 2024, Table 1.
     """
     rows: list[Row] = []
-    for named, whole in tables.by_keys(table, ["judge", "instrument"]):
+    for labels, whole in tables.split_groups(table, ["judge", "instrument"]):
         slices: list[tuple[Row, pd.DataFrame]] = [({}, whole)]
         for key, name in (("dimension", "direction"), ("bias", "bias_type")):
             slices += [({key: str(value)}, part) for value, part in whole.groupby(name, sort=False)]
-        rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
+        rows += [labels | keys | row for keys, part in slices for row in _rows(part, confidence)]
     result = tabulate(rows, measure="pairs", source="CrowS-Pairs", confidence=confidence)
     family = [result["dimension"].isna(), result["bias"].isna()]
     return stats.adjust(result, family=family, where={"statistic": "pair_share"})

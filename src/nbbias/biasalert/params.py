@@ -108,11 +108,11 @@ class Biasalert(params.Parameters):
         names = [*map(str, self.judges), *self.replies_paths]
         twice = sorted({name for name in names if names.count(name) > 1})
         labels, answers = self.human_path != NONE, self.answers_path != NONE
-        named, sample = all(map(str.strip, self.replies_paths)), self.labelled_path == SAMPLE
+        has_names, sample = all(map(str.strip, self.replies_paths)), self.labelled_path == SAMPLE
         tested = self.evaluation_path != NONE
         breaches = {
             f"two judges are called {', '.join(twice)}": bool(twice),
-            "replies_paths: a judge has no name; give it one": not named,
+            "replies_paths: a judge has no name; give it one": not has_names,
             "human_path: labels of answers, and answers_path is none": labels and not answers,
             "human_sample: there is no human_path": self.human_sample and not labels,
             "evaluation_path: name the labelled_path to learn from, too": tested and sample,
@@ -150,7 +150,7 @@ class Biasalert(params.Parameters):
         return dict(names for names, left_out in parts.items() if left_out)
 
 
-def _own(rows: Mapping[str, int]) -> params.Own:
+def _choose_settings(rows: Mapping[str, int]) -> params.Settings:
     if "answers_path" in rows:
         return {}
     return {"answers_path": (NONE, "no answers are given whose bias level is to be measured")}
@@ -162,7 +162,7 @@ STUDY = params.Study(
     module="nbbias.biasalert",
     # Of two judges that are compared none is the better one to be.
     units=params.Units(params.worse_directions("biasalert"), "texts", ("replies_paths",)),
-    own=_own,
+    choose_settings=_choose_settings,
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
     sample=params.shipped_texts("biasalert"),
     main_estimates=(params.MainEstimate("detection", "accuracy"),),

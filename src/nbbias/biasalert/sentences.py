@@ -219,8 +219,8 @@ def lead(
         technical += _estimates(errors, unit="sentences", null="")
         numbers = pd.concat([leading, errors])
     else:
-        others = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
-        sentences, technical = [], _estimates(others, unit="units", null="Null value")
+        subset = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
+        sentences, technical = [], _estimates(subset, unit="units", null="Null value")
     if len(compared):
         technical.append(count_significant(compared, what="differences of accuracy", unit="texts"))
     shown = numbers.assign(judge=numbers["judge"].map(names.judge)).to_dict("records")
@@ -240,16 +240,16 @@ def _of_judge(
     row: phrases.Row, compared: pd.DataFrame, errors: pd.DataFrame, *, more: list[dict[str, Any]]
 ) -> list[str]:
     """Say how accurate a judge is, how often it errs, and how it differs from the others."""
-    others = compared["judge"].str.removeprefix(f"{row['judge']} − ")
-    pairs = zip(others, compared.to_dict("records"), strict=True)
+    judges = compared["judge"].str.removeprefix(f"{row['judge']} − ")
+    pairs = zip(judges, compared.to_dict("records"), strict=True)
     clauses = {judge: _difference(_the(judge), other) for judge, other in pairs}
     majority = clauses.pop(MAJORITY, None)
     rest = list(clauses.values())[:2]
     judge = _the(row["judge"])
     sentences = [prose.render("biasalert.accuracy", judge=judge, row=row, majority=majority)]
     if len(errors) == len(RATES):
-        found = {"errors": errors.to_dict("records"), "more": more}
-        sentences.append(prose.render("biasalert.challenged", **found))
+        values = {"errors": errors.to_dict("records"), "more": more}
+        sentences.append(prose.render("biasalert.challenged", **values))
     if rest or np.isfinite(row["null"]):
         sentences.append(prose.render("biasalert.compared", judge=judge, others=rest, row=row))
     sentences += [prose.render("biasalert.words", row=row, other=other) for other in row["words"]]
@@ -264,8 +264,8 @@ def _difference(name: str, row: phrases.Row) -> dict[str, Any]:
     >>> row = {"study": "biasalert", "measure": "detection", "statistic": "accuracy_difference",
     ...        "estimate": -0.06, "null": 0.0, "ci_low": -0.1, "ci_high": 0.02, "confidence": 0.95,
     ...        "n": 84, "mde": float("nan"), "p_value": 0.2, "p_adjusted": 0.4}
-    >>> said = _difference("the word list", row)
-    >>> said["signed"], said["numbers"]
+    >>> values = _difference("the word list", row)
+    >>> values["signed"], values["numbers"]
     (Markup('−6.0 percentage points'), Markup('95% CI −10.0 to 2.0; N = 84 texts; p = .400'))
     """
     return {

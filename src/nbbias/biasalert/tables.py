@@ -58,8 +58,8 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
         subset = subset.assign(evaluator=subset["evaluator"].map(names.judge, na_action="ignore"))
     shown = readable(subset, list(keys), rows=None, words=("biasalert", name))
     rows = subset.drop_duplicates("statistic").to_dict("records")
-    named = {names.in_words("statistic", row["statistic"]): names.measure(row) for row in rows}
-    return shown._replace(rows=shown.rows.replace({"statistic": named}))
+    labels = {names.in_words("statistic", row["statistic"]): names.measure(row) for row in rows}
+    return shown._replace(rows=shown.rows.replace({"statistic": labels}))
 
 
 def scores(table: pd.DataFrame) -> Table:

@@ -88,15 +88,15 @@ def compare(
     >>> corpus = biased_prompts.sample.corpus(seed=1)
     >>> read = news.annotate(news.pair(*corpus), lexicon=text.lexicons.load("gender"))
     >>> words = news.words.level(read, inference=stats.InferenceSettings(n_permutations=100))
-    >>> found = biased_prompts.compare.compare([words], {"gender": "female"}).estimates
-    >>> effects = found[found["statistic"] == "share_difference_change"].set_index("model")
+    >>> estimates = biased_prompts.compare.compare([words], {"gender": "female"}).estimates
+    >>> effects = estimates[estimates["statistic"] == "share_difference_change"].set_index("model")
     >>> bool(effects.loc["compliant", "estimate"] < effects.loc["unmoved", "estimate"])
     True
     """
     prompts = (neutral, biased)
     rows: list[Row] = []
     for level in levels:
-        for key, subset in tables.by_keys(level.scores, _CELL):
+        for key, subset in tables.split_groups(level.scores, _CELL):
             key["group"] = groups[key["bias"]]
             rows += _compare_articles(key, subset, prompts, confidence)
     result = tables.estimates_and_units(rows, study=STUDY, confidence=confidence)

@@ -4,8 +4,8 @@
 >>> row = {"source": "all", "model": "m", "prompt": "biased", "statistic": "refusal_rate",
 ...        "measure": "refusal",
 ...        "estimate": 0.4, "n": 10}
->>> found = tables.estimates([row], study="biased_prompts")
->>> biased_prompts.figures.refusals(found).rows["cell"].tolist()
+>>> estimates = tables.estimates([row], study="biased_prompts")
+>>> biased_prompts.figures.refusals(estimates).rows["cell"].tolist()
 ['all headlines']
 """
 
@@ -78,10 +78,10 @@ def shares(estimates: pd.DataFrame, scores: pd.DataFrame, *, prompts: Mapping[st
             ends = {end: 100 * getattr(mean, end) for end in ("estimate", "ci_low", "ci_high")}
             rows.append(row | ends | of | dict.fromkeys(["null", *significance.SELECTED], np.nan))
     shown = pd.DataFrame(rows, columns=[*tested, "side", "cell", "panel"])
-    found = shown[shown["significant"].eq(True)].groupby("model", sort=False)["estimate"]
+    groups = shown[shown["significant"].eq(True)].groupby("model", sort=False)["estimate"]
     shown["significant"] = shown["significant"].where(shown["side"] == "ours", False)
     title = prose.render_plain(
-        "biased_prompts.shares", name="".join(shown["panel"][:1]), found=[*found.agg(list).items()]
+        "biased_prompts.shares", name="".join(shown["panel"][:1]), found=[*groups.agg(list).items()]
     )
     filled = prose.render_plain("biased_prompts.filled_shares", neutral=prompts["neutral"])
     what = f"mean shares under the {prompts['biased']} prompt"

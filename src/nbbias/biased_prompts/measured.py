@@ -192,8 +192,8 @@ def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Result
     >>> results = measure_corpus(read_corpus(chosen), chosen)  # doctest: +SKIP
     """
     settings: dict[str, Any] = {**chosen.prompts(), "confidence": chosen.confidence}
-    named = refusing.headline_groups(texts.originals, texts.read.lexicon)
-    rates = refusing.rates(texts.answers, headlines=named, **settings)
+    headlines = refusing.headline_groups(texts.originals, texts.read.lexicon)
+    rates = refusing.rates(texts.answers, headlines=headlines, **settings)
     levels = news.measured.measure_levels(texts, chosen)
     compared = compare.compare(list(levels.values()), chosen.focus, **settings)
     no_topics = pd.DataFrame(columns=["topic"]) if texts.number else None

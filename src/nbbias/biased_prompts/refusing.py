@@ -135,9 +135,9 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     headlines = originals.drop_duplicates(ARTICLE).reset_index(drop=True)
     _, matches = annotate.annotate(headlines["headline"], lexicon)
     keys = ["text_id", "bias"]
-    named = matches[[*keys, "group"]].astype({"bias": "str", "group": "str"}).drop_duplicates()
+    mentions = matches[[*keys, "group"]].astype({"bias": "str", "group": "str"}).drop_duplicates()
     whole = pd.MultiIndex.from_product([headlines.index, lexicon["bias"].unique()], names=keys)
-    table = whole.to_frame(index=False).merge(named, how="left").fillna({"group": NOBODY})
+    table = whole.to_frame(index=False).merge(mentions, how="left").fillna({"group": NOBODY})
     return headlines[ARTICLE].join(table.set_index("text_id")).sort_values(ARTICLE, kind="stable")
 
 
@@ -320,11 +320,11 @@ def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _H
     return rows
 
 
-def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
+def _difference(group: pd.Series, rest: pd.Series, confidence: float) -> Row:
     """Return the difference of two rates by Fisher's exact test, and the least p it could give."""
-    observed = named.dropna()
+    observed = group.dropna()
     result = stats.two_shares(observed, rest, confidence=confidence)
-    lost, n = len(named) - len(observed), len(observed) + len(rest)
+    lost, n = len(group) - len(observed), len(observed) + len(rest)
     result = result.replace(n=n, n_lost=lost, null=0.0, test="Fisher's exact")
     if observed.empty or rest.empty:
         side = "name the group" if observed.empty else "name nobody"

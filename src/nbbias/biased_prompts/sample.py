@@ -49,7 +49,7 @@ def truth() -> pd.DataFrame:
     """
     rows = []
     for name, model in models().items():
-        refused = np.mean([model["refuses"][named] for named in NAMED])
+        refused = np.mean([model["refuses"][group] for group in NAMED])
         share = model[BIASED]["female"] - model[NEUTRAL]["female"]
         effects = {"refusal": float(refused), "word": share, "sentiment": 0.0}
         rows += [{"model": name, "measure": key, "truth": value} for key, value in effects.items()]
@@ -87,9 +87,9 @@ def corpus(*, desks_apart: bool = False, seed: int = 0) -> tuple[pd.DataFrame, p
     originals["headline"] = [patterns[who].replace("{headline}", line) for who, line in plain]
     split = generations["model"].str.split(_JOINT, expand=True)
     generations = generations.assign(model=split[0].astype("str"), prompt=split[1].astype("str"))
-    named = generations["article_id"].map(originals.set_index("article_id")["named"])
+    groups = generations["article_id"].map(originals.set_index("article_id")["named"])
     rng = np.random.default_rng([seed, len(generations)])
-    asked = zip(generations["model"], named, strict=True)
+    asked = zip(generations["model"], groups, strict=True)
     refuses = {name: model["refuses"] for name, model in models().items()}
     chances = [refuses[model][who] for model, who in asked]
     drawn = rng.random(len(generations)) < np.array(chances)

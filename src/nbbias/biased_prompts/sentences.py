@@ -75,11 +75,11 @@ def lead(
     recorded = estimates["instrument"].eq(RECORDED).any()
     leading = leading.assign(mde=significance.minimum_detectable_effect(leading))
     missed = [] if truth is None else phrases.missed(leading.merge(truth))
-    said = phrases.summarize(refusals_first, reference=under, simulated=missed)
+    summary = phrases.summarize(refusals_first, reference=under, simulated=missed)
     by_headline = estimates[estimates["statistic"] == _RATE_DIFFERENCE]
-    named = significance.significant(by_headline).drop_duplicates("bias").to_dict("records")
-    exploratory = [_by_headline(row, estimates) for row in named]
-    plain = (*[said[0], *said[1:-1], *exploratory][:_MOST], *said[1:][-1:])
+    differences = significance.significant(by_headline).drop_duplicates("bias").to_dict("records")
+    exploratory = [_by_headline(row, estimates) for row in differences]
+    plain = (*[summary[0], *summary[1:-1], *exploratory][:_MOST], *summary[1:][-1:])
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     headlines = [*map(names.people, by_headline["group"].unique())]
@@ -126,9 +126,9 @@ def _by_headline(row: dict[str, Any], estimates: pd.DataFrame) -> str:
     rates = estimates[(estimates[[*key]] == pd.Series(key)).all(axis=1)]
     rates = rates[rates["statistic"] == "refusal_rate"].sort_values("estimate", ascending=False)
     people = ["" if group == NOBODY else names.people(group) for group in rates["group"]]
-    each, of = [*zip(people, rates["estimate"], strict=True)], names.people(row["group"])
+    pairs, of = [*zip(people, rates["estimate"], strict=True)], names.people(row["group"])
     numbers = Markup(f"{phrases.signed(row)}; {phrases.numbers(row, unit='headlines')}")
-    return _render("by_headline", model=row["model"], rates=each, people=of, numbers=numbers)
+    return _render("by_headline", model=row["model"], rates=pairs, people=of, numbers=numbers)
 
 
 def select_leading(declared: pd.DataFrame) -> pd.DataFrame:
@@ -179,8 +179,8 @@ def shortest_refusal(
     headlines = article.get("headline", pd.Series(dtype="str")).dropna()
     asked = wording(**prompts).set_index("prompt")["wording"][row["prompt"]]
     asked = asked.replace("{headline}", next(iter(headlines), "{headline}"))
-    told = {name: row.get(name) for name in ("score", "model", "prompt")}
-    caption = prose.render_plain("biased_prompts.classified", **told)
+    values = {name: row.get(name) for name in ("score", "model", "prompt")}
+    caption = prose.render_plain("biased_prompts.classified", **values)
     head = f"Example of a refusal. {row['model']}, {row['prompt']} prompt"
     head += f": {asked}" if asked != UNKNOWN else ""
     return pd.DataFrame([{"head": head, "text": row["text"], "caption": caption, "folded": ""}])
@@ -188,8 +188,8 @@ def shortest_refusal(
 
 def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
     """Say how many answers to other prompts are left out, and under which names."""
-    others = generations.loc[~generations["prompt"].isin(answers["prompt"]), "prompt"]
-    return [_render("others", n=len(others), prompts=others.unique())] if len(others) else []
+    prompts = generations.loc[~generations["prompt"].isin(answers["prompt"]), "prompt"]
+    return [_render("others", n=len(prompts), prompts=prompts.unique())] if len(prompts) else []
 
 
 def too_few(topics: pd.DataFrame | None) -> list[str]:
@@ -210,11 +210,11 @@ def result(estimates: pd.DataFrame, name: str) -> str:
     of = {"refusals": [_RATE_CHANGE, _RATE_DIFFERENCE], "by headline": [_RATE_DIFFERENCE]}
     rows = estimates[estimates["statistic"].isin(of[name])] if name in of else _effects(estimates)
     what, none, untested = (_render(part, of=name) for part in ("changed", "unchanged", "untested"))
-    named, more = significance.significant(rows[rows["statistic"] == _RATE_DIFFERENCE]), ""
-    if name == "refusals" and named["group"].nunique() == 1 and named["estimate"].gt(0).all():
+    rates, more = significance.significant(rows[rows["statistic"] == _RATE_DIFFERENCE]), ""
+    if name == "refusals" and rates["group"].nunique() == 1 and rates["estimate"].gt(0).all():
         rows = rows[rows["statistic"] == _RATE_CHANGE]
-        only = len(named) < len(significance.significant(rows))
-        people, models = names.people(named["group"].iloc[0]), [*named["model"].unique()]
+        only = len(rates) < len(significance.significant(rows))
+        people, models = names.people(rates["group"].iloc[0]), [*rates["model"].unique()]
         more = _render("selective", only=only, models=models, people=people)
     return phrases.heading(rows, what=what, none=none, untested=untested) + more
 
@@ -244,7 +244,7 @@ def corrected(
     rows = rows.merge(refused[["model", "source", "prompt"]])
     held_out = refusal_detector.unseen()
     ends = held_out[["sensitivity", "specificity"]].agg(["min", "max"]).to_dict("list")
-    each = [*map(names.scaled, rows.to_dict("records"))]
+    values = [*map(names.scaled, rows.to_dict("records"))]
     if truth is not None and answers is not None:
         simulated = rows.assign(measure="refusal").merge(truth)
         outside = ~simulated["truth"].between(simulated["ci_low"], simulated["ci_high"])
@@ -252,7 +252,7 @@ def corrected(
         drawn = refusal.groupby([answers["model"], answers["prompt"]]).mean().groupby(level=0).max()
         beyond = simulated[outside].join(drawn, on="model")
         ends |= {"wrong": (detected != refusal).sum(), "beyond": beyond.to_dict("records")}
-    return [_render("corrected", rows=each, models=len(held_out), **ends)] if each else []
+    return [_render("corrected", rows=values, models=len(held_out), **ends)] if values else []
 
 
 def _differences(

@@ -44,8 +44,8 @@ def by_headline(estimates: pd.DataFrame) -> Table:
     --------
     >>> from nbbias import tables
     >>> row = {"model": "m", "statistic": "refusal_difference", "estimate": 0.5, "p_least": 0.01}
-    >>> found = tables.estimates([row], study="biased_prompts")
-    >>> by_headline(found.assign(group="female", prompt="biased")).rows["model"].tolist()
+    >>> rows = tables.estimates([row], study="biased_prompts")
+    >>> by_headline(rows.assign(group="female", prompt="biased")).rows["model"].tolist()
     ['m']
     """
     rows = estimates[estimates["statistic"] == "refusal_difference"]

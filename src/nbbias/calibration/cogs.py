@@ -130,8 +130,8 @@ def preferences(rng: Generator, design: Design) -> Preferences:
 
     Examples
     --------
-    >>> found = preferences(np.random.default_rng(0), Design("content", 500, 12, 0.1))
-    >>> float(cogs.spread.spread(found.means).round(3)), found.likely.mean(axis=0).round(2).tolist()
+    >>> judge = preferences(np.random.default_rng(0), Design("content", 500, 12, 0.1))
+    >>> float(cogs.spread.spread(judge.means).round(3)), judge.likely.mean(axis=0).round(2).tolist()
     (0.1, [0.27, 0.24, 0.49])
     """
     n = design.n
@@ -208,9 +208,9 @@ def abs_family(rng: Generator, design: Design, confidence: float) -> Iterator[Ro
         yield _claim(row, of.means, values.mean(axis=0).argmax())
 
 
-def _claim(row: Row, ends: np.ndarray, named: np.intp) -> Row:
+def _claim(row: Row, ends: np.ndarray, identity: np.intp) -> Row:
     """Return a claim, which is true where the identity that it names is at the end."""
-    true = np.ptp(ends) > 1e-9 and named == ends.argmax()
+    true = np.ptp(ends) > 1e-9 and identity == ends.argmax()
     return {"null": 0.0, "direction": float(true), **row}
 
 

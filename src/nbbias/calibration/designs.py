@@ -40,8 +40,7 @@ def measures() -> Mapping[str, Measure]:
     True
     """
     modules = [import_module(f"nbbias.calibration.{name}") for name in _STUDIES]
-    every = [measure for module in modules for measure in module.MEASURES]
-    return {f"{measure.study}/{measure.name}": measure for measure in every}
+    return {f"{m.study}/{m.name}": m for module in modules for m in module.MEASURES}
 
 
 def select_measures(names: list[str], *, where: str = "measures") -> dict[str, Measure]:
@@ -57,12 +56,12 @@ def select_measures(names: list[str], *, where: str = "measures") -> dict[str, M
     >>> select_measures([]) == measures()
     True
     """
-    every = measures()
-    unknown = {name: tables.closest_match(name, every) for name in names if name not in every}
+    by_name = measures()
+    unknown = {name: tables.closest_match(name, by_name) for name in names if name not in by_name}
     if unknown:
         wrong = [f"no measure {name!r}; {nearest}" for name, nearest in unknown.items()]
         raise tables.ParameterError(where, wrong)
-    return {name: every[name] for name in names or every}
+    return {name: by_name[name] for name in names or by_name}
 
 
 def repeats_by_measure(repeats: int | Mapping[str, int]) -> dict[str, int]:
@@ -73,11 +72,11 @@ def repeats_by_measure(repeats: int | Mapping[str, int]) -> dict[str, int]:
     >>> repeats_by_measure({"default": 100, "llmbi/index": 1000})["cogs/rbs"]
     100
     """
-    named = {"default": repeats} if isinstance(repeats, int) else repeats
-    if "default" not in named:
+    numbers = {"default": repeats} if isinstance(repeats, int) else repeats
+    if "default" not in numbers:
         raise tables.ParameterError("repeats", ["needs a default"])
-    select_measures([name for name in named if name != "default"], where="repeats")
-    return dict.fromkeys(measures(), named["default"]) | {**named}
+    select_measures([name for name in numbers if name != "default"], where="repeats")
+    return dict.fromkeys(measures(), numbers["default"]) | {**numbers}
 
 
 def check(chosen: Any) -> list[str]:
@@ -132,11 +131,11 @@ def list_designs(chosen: Calibration) -> pd.DataFrame:
             n = dict.fromkeys(
                 min(measure.n, key=lambda size: abs(math.log(size / k))) for k in wanted
             )
-            each = max(round(repeats * measure.share), 2)
+            n_repeats = max(round(repeats * measure.share), 2)
             for scenario, units, effect in product(measure.scenarios, n, effects):
                 design = measure.study, measure.name, measure.unit, scenario
                 held_out = scenario in measure.held_out
-                rows.append((*design, held_out, units, _LENGTH, float(effect), kind, each))
+                rows.append((*design, held_out, units, _LENGTH, float(effect), kind, n_repeats))
     return pd.DataFrame(rows, columns=[*DESIGN, "kind", "repeats"])
 
 
@@ -201,8 +200,8 @@ def _simulate(designs: pd.Series, confidence: float, seed: int) -> pd.DataFrame:
     for row in map(json.loads, designs):
         measure = measures()[f"{row['study']}/{row['measure']}"]
         design = Design(row["scenario"], row["n"], row["length"], row["effect"])
-        simulated, own = getattr(measure, row["kind"]), _seed(row, seed)
-        trials = repeat(simulated, design, row["repeats"], confidence=confidence, seed=own)
+        simulated, row_seed = getattr(measure, row["kind"]), _seed(row, seed)
+        trials = repeat(simulated, design, row["repeats"], confidence=confidence, seed=row_seed)
         if row["kind"] == "trial":
             table = outcomes(trials, confidence=confidence)
         else:

@@ -291,7 +291,7 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         level, side = (confidence, 1) if covers else (1 - confidence, -1)
         part = outcomes[(outcomes[counted] > 0) & (covers | (outcomes["true_effect"] == 0))]
         of_rate = []
-        for key, table in tables.by_keys(by_design(part, share, counted), STATISTIC):
+        for key, table in tables.split_groups(by_design(part, share, counted), STATISTIC):
             key |= {"rate": rate, "nominal": round(level, 10)}
             of_rate.append(key | _summary(table, level, side, confidence))
         rows += sorted(of_rate, key=lambda row: side * row["share"])
@@ -311,8 +311,8 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
     n_worst, corrected = int(cells["count"][worst]), 1 - (1 - confidence) / len(cells)
     ends = stats.wilson(float(shares[worst]), n_worst, confidence=corrected)
     sized = zip(shares, cells["count"], strict=True)
-    every = [stats.wilson(*cell, confidence=confidence) for cell in sized]
-    bound = min(one.ci_low for one in every) if side > 0 else max(one.ci_high for one in every)
+    rows = [stats.wilson(*cell, confidence=confidence) for cell in sized]
+    bound = min(row.ci_low for row in rows) if side > 0 else max(row.ci_high for row in rows)
     verdict = _verdict(average, level, side)
     if verdict not in FAILS and _verdict(ends, level, side) in FAILS:
         verdict = "fails in one scenario"

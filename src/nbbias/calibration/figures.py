@@ -106,8 +106,8 @@ def power(table: pd.DataFrame) -> Drawn:
     'Power by simulated effect: at N = 400, 0 of the 1 tests shown reach 80%'
     """
     sizes = [("smallest", "power_smallest"), ("largest", "power_largest")]
-    named = table.assign(test=sentences.label_statistics(table))
-    parts = [named.assign(size=named[size], power=100 * named[power]) for size, power in sizes]
+    tests = table.assign(test=sentences.label_statistics(table))
+    parts = [tests.assign(size=tests[size], power=100 * tests[power]) for size, power in sizes]
     rows = pd.concat(parts)[["test", "n", "size", "power"]].drop_duplicates()
     several = rows.groupby("test")["size"].transform("nunique") > 1
     rows = rows[several].sort_values(["test", "n", "size"], ignore_index=True)
@@ -126,7 +126,7 @@ def power(table: pd.DataFrame) -> Drawn:
     figure.supxlabel("simulated effect", size="medium")
     figure.supylabel("power, %", size="medium")
     most = table["n"].max()
-    at_most = named[named["n"] == most].set_index("test")["power_largest"] >= POWER
+    at_most = tests[tests["n"] == most].set_index("test")["power_largest"] >= POWER
     drawn = at_most[at_most.index.isin(rows["test"])]
     values = {"n": most, "k": drawn.sum(), "of": len(drawn)}
     values |= {"all_k": at_most.sum(), "all": len(at_most)}

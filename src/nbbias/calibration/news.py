@@ -94,11 +94,11 @@ def tone_shift(sample: Corpus, group: str, confidence: float) -> Row:
     Neither interval nor test where too few shifts are not 0.
     """
     bias = next(bias for bias, groups in GROUPS.items() if group in groups)
-    named = {name: counts.sum(axis=-1) for name, counts in sample.words.items()}
-    total = sum(named.values(), start=np.zeros(sample.tone.shape))
+    totals = {name: counts.sum(axis=-1) for name, counts in sample.words.items()}
+    total = sum(totals.values(), start=np.zeros(sample.tone.shape))
     at = GROUPS[bias].index(group)
-    others = np.delete(sample.words[bias], at, axis=-1).max(axis=-1)
-    alone = (sample.words[bias][..., at] > others) & (total == named[bias])
+    maximum = np.delete(sample.words[bias], at, axis=-1).max(axis=-1)
+    alone = (sample.words[bias][..., at] > maximum) & (total == totals[bias])
     change, neutral = (_change(sample.tone, of) for of in (alone, total == 0))
     values, moved = _mean(change - neutral), _mean(change)
     row: Row = stats.one_sample(values, confidence=confidence, bounds=(-4, 4)).row()

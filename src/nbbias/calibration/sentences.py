@@ -33,8 +33,8 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     >>> name_statistics(rows).tolist()
     ['CoGS: Affinity Bias Score of texts in one order']
     """
-    named = rows["study"].map(names.study) + ": " + _look_up(rows, "name")
-    return named.map(prose.capitalize).astype("str")
+    labels = rows["study"].map(names.study) + ": " + _look_up(rows, "name")
+    return labels.map(prose.capitalize).astype("str")
 
 
 def label_statistics(rows: pd.DataFrame) -> pd.Series:
@@ -52,8 +52,8 @@ def label_statistics(rows: pd.DataFrame) -> pd.Series:
 
 def _look_up(rows: pd.DataFrame, of: str) -> pd.Series:
     keys = rows[STATISTIC].itertuples(index=False, name=None)
-    found = [names.calibrated(study, measure, name, of) for study, measure, name in keys]
-    return pd.Series(found, rows.index, dtype="str")
+    values = [names.calibrated(study, measure, name, of) for study, measure, name in keys]
+    return pd.Series(values, rows.index, dtype="str")
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -69,8 +69,8 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
-    >>> found.plain[0].partition(";")[0], found.numbers["n"].tolist()
+    >>> result = lead(calibration.shipped(), texts=Texts("simulated", ""))
+    >>> result.plain[0].partition(";")[0], result.numbers["n"].tolist()
     ('In simulated studies, 16 of 23 types of 95% confidence interval are adequate', [3000, 4000])
     """
     intervals, tests, families_ = summarize(rows)
@@ -97,10 +97,10 @@ def _lowest_coverage(rows: pd.DataFrame) -> pd.DataFrame:
         prose.render_plain("calibration.lowest", row=row) for row in lowest.to_dict("records")
     ]
     ends = lowest[_WORST].set_axis(["estimate", "ci_low", "ci_high"], axis=1)
-    named = {"study": "calibration", "measure": "interval", "statistic": "coverage"}
+    key = {"study": "calibration", "measure": "interval", "statistic": "coverage"}
     return lowest.assign(
         **ends,
-        **named,
+        **key,
         confidence=lowest["nominal"],
         n=lowest["worst_n"],
         counted=" simulated studies",
@@ -339,8 +339,8 @@ def power_and_errors(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _with_interval(share: float, n: int) -> str:
-    found = stats.wilson(share, n, confidence=SHIPPED_CONFIDENCE)
-    return f"{found.estimate:.0%} [{100 * found.ci_low:.0f},\xa0{100 * found.ci_high:.0f}]"
+    interval = stats.wilson(share, n, confidence=SHIPPED_CONFIDENCE)
+    return f"{interval.estimate:.0%} [{100 * interval.ci_low:.0f},\xa0{100 * interval.ci_high:.0f}]"
 
 
 def _percent(shares: pd.Series) -> pd.Series:

@@ -83,9 +83,9 @@ LISTED = tables.read_shipped_table("words/scenarios.csv")
 
 def listed(study: str, name: str, unit: str, *designed: Any, **options: Any) -> Measure:
     """Return a measure with the scenarios that `LISTED` lists; the rest as in `Measure`."""
-    own = LISTED[(LISTED["study"] == study) & (LISTED["measure"] == name)]
-    options["held_out"] = frozenset(own.loc[own["held_out"], "scenario"])
-    return Measure(study, name, unit, tuple(own["scenario"]), *designed, **options)
+    rows = LISTED[(LISTED["study"] == study) & (LISTED["measure"] == name)]
+    options["held_out"] = frozenset(rows.loc[rows["held_out"], "scenario"])
+    return Measure(study, name, unit, tuple(rows["scenario"]), *designed, **options)
 
 
 def seeded(design: Design, seed: int = 0) -> Generator:

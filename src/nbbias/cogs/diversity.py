@@ -58,14 +58,14 @@ def diversity(
     words = answers["text"].str.split().str.len()
     lengths = words.groupby([answers[key] for key in keys], sort=False, dropna=False).mean()
     parts = []
-    for named, of_writer in tables.by_keys(cells, writer):
+    for labels, of_writer in tables.split_groups(cells, writer):
         defaults = of_writer[of_writer["identity"].isna()].assign(identity=DEFAULT)
         for axis, part in of_writer.dropna(subset="identity").groupby("axis", sort=False):
             both = pd.concat([part, defaults])
             at = both.pivot(index=["task", "theme"], columns="identity", values="at")
             values = _jackknife(at[both["identity"].unique()], means, np.log(lengths.to_numpy()))
             long = values.stack(future_stack=True).rename("diversity").reset_index()
-            parts.append(long.assign(**named, axis=axis))
+            parts.append(long.assign(**labels, axis=axis))
     columns = [*writer, "task", "theme", "axis", "identity", "diversity"]
     table = pd.concat(parts) if parts else pd.DataFrame(columns=columns)
     return table[columns].assign(instrument=embeddings.instrument(model))
@@ -139,9 +139,9 @@ def estimate(
         result = spread_rows(identities, "diversity_spread", part="diversity", **options)
         for identity in identities if DEFAULT in values else ():
             difference = values[identity] - values[DEFAULT]
-            named = {"statistic": "diversity_difference", "group": str(identity), "null": 0.0}
+            labels = {"statistic": "diversity_difference", "group": str(identity), "null": 0.0}
             row = stats.crossed_mean(difference, **options).row()
-            result.append(named | row | {"values": difference})
+            result.append(labels | row | {"values": difference})
         rows += [key | row for row in result]
     parts = ["diversity", "diversity_difference"]
     return rbs.adjusted(rows, parts=parts, measure="diversity", **options)

@@ -82,8 +82,8 @@ def _marked(rows: pd.DataFrame, scores: pd.DataFrame, *, of: Iterable[str] = PAR
     """Add the `score` of each row, its adjusted p, and if it is `significant` at this identity."""
     scores, keys = scores[scores["statistic"].isin([*of])], ["model", "task", "evaluator", "bias"]
     renamed = {"group": "score_group", "estimate": "score", "p_adjusted": "score_p_adjusted"}
-    found = scores.assign(significant=significance.is_significant(scores)).rename(columns=renamed)
-    rows = rows.merge(found[[*keys, *renamed.values(), "significant"]], how="left", on=keys)
+    tests = scores.assign(significant=significance.is_significant(scores)).rename(columns=renamed)
+    rows = rows.merge(tests[[*keys, *renamed.values(), "significant"]], how="left", on=keys)
     at = rows["group"].eq(rows["score_group"]) & rows["significant"].eq(True)
     return rows.assign(significant=at)
 
@@ -237,14 +237,14 @@ def by_task(estimates: pd.DataFrame) -> Drawn:
         key.ax.set(ylim=(-most, most), ylabel=f"{statistic}\nminus mean")
     figure.set_figheight(figure.get_figheight() + 1)
     tested = scores[scores["statistic"].isin(PARTS) & scores["p_adjusted"].notna()]
-    found = significance.significant(tested)
-    found = found.assign(people=sentences.people_of(found)).to_dict("records")
+    significant = significance.significant(tested)
+    significant = significant.assign(people=sentences.people_of(significant)).to_dict("records")
     measure, part = ("".join(table["statistic"].head(1)) for table in (tested, rows))
     n = Markup(prose.count_range(rows["n"]))
     return Drawn(
         figure,
         rows,
         "Means by task and identity, shaded by their difference from all identities equal.",
-        prose.render_plain("cogs.by_task", name=measure, rows=found, n=len(tested)),
+        prose.render_plain("cogs.by_task", name=measure, rows=significant, n=len(tested)),
         prose.render_plain("cogs.shades", part=part, n=n),
     )

@@ -184,9 +184,9 @@ def _measure(chosen: Cogs) -> Results:
     answers = rbs.read_answers(chosen.answers_path, suite=suite)
     model, device = chosen.embedding_model, chosen.device
     estimated = [tables.Estimated(tables.estimates([], study="cogs"), pd.DataFrame())]
-    found: dict[str, Any] = dict.fromkeys(Results._fields)
+    fields: dict[str, Any] = dict.fromkeys(Results._fields)
     if "rbs" in chosen.parts:
-        found["distances"] = distances = rbs.distances(answers, model=model, device=device)
+        fields["distances"] = distances = rbs.distances(answers, model=model, device=device)
         unnamed = visible.mask(answers)
         estimated += [rbs.rbs(distances, by_task=split, **options) for split in (False, True)]
         silent = rbs.distances(unnamed, model=model, device=device)
@@ -197,17 +197,17 @@ def _measure(chosen: Cogs) -> Results:
         estimated.append(diversity.estimate(unlike, **options))
     if "visibility" in chosen.parts:
         levels = visible.levels(answers, suite, model=model)
-        found["visibility"] = visible.visibility(levels, answers, confidence=confidence)
-    found["judge_prompts"] = prompts = affinity.evaluation_prompts(answers, suite)
+        fields["visibility"] = visible.visibility(levels, answers, confidence=confidence)
+    fields["judge_prompts"] = prompts = affinity.evaluation_prompts(answers, suite)
     if "abs" in chosen.parts:
         path = chosen.judgements_path
         decided = affinity.decided(affinity.read_judgements(path, suite=suite, prompts=prompts))
-        found["judgement_losses"] = affinity.losses(decided)
+        fields["judgement_losses"] = affinity.losses(decided)
         for split in (False, True):
             estimated.append(affinity.abs_estimates(decided, suite, by_task=split, **options))
     if "people" in chosen.parts:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
         agreement = people.agreement(ratings, inference=inference, facets=chosen.random_facets)
         estimated.append(tables.Estimated(agreement, pd.DataFrame()))
-        found["people"] = people.beside_models(ratings, decided, suite, confidence=confidence)
-    return Results(**found | tables.concatenate(estimated)._asdict())
+        fields["people"] = people.beside_models(ratings, decided, suite, confidence=confidence)
+    return Results(**fields | tables.concatenate(estimated)._asdict())

@@ -131,7 +131,7 @@ def available_parts(files: Collection[str]) -> list[Part]:
     return [part for part in PARTS if part not in lacking]
 
 
-def _own(rows: Mapping[str, int]) -> params.Own:
+def _choose_settings(rows: Mapping[str, int]) -> params.Settings:
     lacking = [name for name in _FILES if name not in rows]
     why = f"without {' and '.join(lacking)}"
     return {"parts": (available_parts(rows), why)} if lacking else {}
@@ -144,7 +144,7 @@ STUDY = params.Study(
     units=params.Units(
         params.worse_directions("cogs"), "instances (task and theme)", ("answers_path",)
     ),
-    own=_own,
+    choose_settings=_choose_settings,
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.shipped_texts("cogs"),
     main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),

@@ -254,9 +254,9 @@ def beside_models(
             ("person", str(rater)): chosen_shares(part, identities, _item(of_axis))
             for rater, part in of_axis.groupby("rater", sort=False)
         }
-        every = pd.concat(chosen.values())
-        items = every.index.names
-        chosen[PEOPLE, PEOPLE] = together = every.groupby(level=items, sort=False).mean()
+        choices = pd.concat(chosen.values())
+        items = choices.index.names
+        chosen[PEOPLE, PEOPLE] = together = choices.groupby(level=items, sort=False).mean()
         for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False):
             balanced = shares(part, identities)["abs"].groupby(level=items, sort=False).mean()
             chosen["model", str(judge)] = balanced.reindex(together.index)

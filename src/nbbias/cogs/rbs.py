@@ -11,8 +11,8 @@ closest to the default is the paper's "normal" identity. The p value of RBS is t
 >>> near = pd.DataFrame({"man": [0.1, 0.2, 0.1, 0.3], "woman": [0.2, 0.4, 0.2, 0.4]}, asked)
 >>> table = near.melt(ignore_index=False, var_name="identity", value_name="distance")
 >>> table = table.reset_index().assign(model="m", axis="gender", baseline=None, instrument="LSA")
->>> found = cogs.rbs.rbs(table, confidence=0.95).estimates
->>> found[["statistic", "group", "estimate"]].head(1).round(4).to_numpy().tolist()
+>>> estimates = cogs.rbs.rbs(table, confidence=0.95).estimates
+>>> estimates[["statistic", "group", "estimate"]].head(1).round(4).to_numpy().tolist()
 [['rbs', 'man', 0.0625]]
 """
 
@@ -301,7 +301,7 @@ def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.D
     """Yield the key of every model, axis and, if `by_task`, task, and its distances."""
     setting = [SETTING] if SETTING in distances else []
     keys = ["model", *setting, "axis", *(["task"] if by_task else [])]
-    for row, cell in tables.by_keys(distances, keys):
+    for row, cell in tables.split_groups(distances, keys):
         row["bias"], temperature = row.pop("axis"), row.pop(SETTING, np.nan)
         row["instrument"] = cell["instrument"].iloc[0]
         if pd.notna(temperature):
@@ -330,10 +330,10 @@ def _worst_difference(values: pd.DataFrame, pair: tuple[Any, Any], row: Row, **o
     first, second = pair
     extremes = (low, high), (high, low)
     both = [stats.crossed_mean(a[first] - b[second], **options) for a, b in extremes]
-    p_value = max(row["p_value"], *(one.p_value for one in both))
+    p_value = max(row["p_value"], *(result.p_value for result in both))
     return {
-        "ci_low": min(row["ci_low"], *(one.ci_low for one in both)),
-        "ci_high": max(row["ci_high"], *(one.ci_high for one in both)),
+        "ci_low": min(row["ci_low"], *(result.ci_low for result in both)),
+        "ci_high": max(row["ci_high"], *(result.ci_high for result in both)),
         "p_value": 1.0 if both[0].estimate * both[1].estimate < 0 else p_value,
         "statistic_value": np.nan,
         "test": f"{row['test']}{WORST}",

@@ -104,8 +104,8 @@ def _text(
     base: list[int], overlap: float, theme: str, identity: str | None, rng: np.random.Generator
 ) -> str:
     plain = simulation()["plain"]
-    others = iter(rng.permutation([i for i in range(len(plain)) if i not in base]))
-    lines = [plain[i if rng.random() < overlap else next(others)] for i in base]
+    pool = iter(rng.permutation([i for i in range(len(plain)) if i not in base]))
+    lines = [plain[i if rng.random() < overlap else next(pool)] for i in base]
     rng.shuffle(lines)
     for level, share in _MARKED.items():
         marked = simulation()[level].get(identity)

@@ -64,7 +64,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         with_parts = pd.concat([both, shown[shown["statistic"].isin(PARTS.values())]])
         simulated = truth(with_parts, None) if texts.kind == "simulated" else pd.DataFrame()
         counts = {"n": Markup(prose.count_range(both["n"])), "tasks": Markup(_tasks(estimates))}
-        values = {"scores": [*map(_others, by_score)], "truth": simulated.to_dict("records")}
+        values = {"scores": [*map(_count_others, by_score)], "truth": simulated.to_dict("records")}
         sentences.append(prose.render("cogs.units", **counts, **values, fixed=fixed))
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
@@ -81,8 +81,8 @@ def _tasks(estimates: pd.DataFrame) -> str:
     """Say how many tasks there are, and how many themes of each where all have as many."""
     by_task = estimates[estimates["task"].notna() & estimates["statistic"].isin(list(PARTS))]
     themes = by_task.groupby("task")["n"].max()
-    each = int(themes.iloc[0]) if themes.nunique() == 1 else None
-    return prose.render("cogs.tasks", n=len(themes), themes=each)
+    n_themes = int(themes.iloc[0]) if themes.nunique() == 1 else None
+    return prose.render("cogs.tasks", n=len(themes), themes=n_themes)
 
 
 def _finding(of_score: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
@@ -93,7 +93,7 @@ def _finding(of_score: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     leads = select_leading(significance.significant(of_score)).assign(people=people_of)
     rows = leads.to_dict("records")
     if not rows:
-        return [prose.render("cogs.not_significant", **_others(of_score))]
+        return [prose.render("cogs.not_significant", **_count_others(of_score))]
     for row in rows:
         row["parts"] = score_parts(row, estimates).assign(people=people_of).to_dict("records")
     return [prose.render(f"cogs.{macro}", rows=rows) for macro in (name, f"{name}_scores")]
@@ -104,7 +104,7 @@ def people_of(rows: pd.DataFrame) -> pd.Series:
     return rows["group"].astype(object).map(names.people)
 
 
-def _others(of_score: pd.DataFrame) -> dict[str, Any]:
+def _count_others(of_score: pd.DataFrame) -> dict[str, Any]:
     """Count the other scores; return minimum detectable differences of those not significant."""
     significant = significance.is_significant(of_score)
     rest = of_score[~significant & of_score["p_adjusted"].notna()]
@@ -122,12 +122,12 @@ def _preferences(estimates: pd.DataFrame, statistic: str) -> dict[str, Any]:
     rows, key = compared(estimates), "evaluator" if statistic in ("abs", "position") else "model"
     rows = rows[(rows["statistic"] == statistic) & rows["estimate"].notna()]
     significant = rows[significance.is_significant(rows)]
-    others, named = rows.drop(significant.index), []
+    others, preferences = rows.drop(significant.index), []
     for who, part in significant.groupby(key, sort=False):
         of = {"name": who, "groups": [*map(names.people, part["group"])], "axes": [*part["bias"]]}
-        named.append(of | {"rest": others[others[key] == who].to_dict("records")})
+        preferences.append(of | {"rest": others[others[key] == who].to_dict("records")})
     rest = [who for who in rows[key].unique() if who not in {*significant[key]}]
-    return {"named": named, "rest": rest}
+    return {"named": preferences, "rest": rest}
 
 
 def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
@@ -135,9 +135,9 @@ def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for score in select_leading(scores).drop_duplicates("statistic").to_dict("records"):
         parts = score_parts(score, estimates).assign(people=names.people(score["group"]))
-        others = parts.loc[parts["group"] != score["group"], "estimate"].to_list()
+        references = parts.loc[parts["group"] != score["group"], "estimate"].to_list()
         for row in parts[parts["group"] == score["group"]].to_dict("records"):
-            name = prose.render_plain("cogs.number", row=row, others=others)
+            name = prose.render_plain("cogs.number", row=row, others=references)
             rows.append(row | {key: score.get(key) for key in _SIGNIFICANCE} | {"name": name})
     return pd.DataFrame(rows)
 

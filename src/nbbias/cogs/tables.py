@@ -52,8 +52,8 @@ def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
     if not several.any():
         return estimates
     order = np.argsort(pd.factorize(estimates["model"])[0], kind="stable")
-    named = estimates["model"] + ", " + estimates["prompt"].fillna("temperature unknown")
-    return estimates.assign(model=estimates["model"].where(~several, named)).iloc[order]
+    labels = estimates["model"] + ", " + estimates["prompt"].fillna("temperature unknown")
+    return estimates.assign(model=estimates["model"].where(~several, labels)).iloc[order]
 
 
 def pooled(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -284,19 +284,19 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
     table = []
     for (who, score), part in rows.groupby(["who", "statistic"], sort=False):
         simulated = [name for name in effects.get(who, ()) if name in {*estimates["group"]}]
-        named, of = [*map(names.people, simulated)], part["group"]
+        labels, of = [*map(names.people, simulated)], part["group"]
         if score == "position":  # one on each axis
             biased = "position" in made["judges"].get(who, {})
-            named, of = ["position 1"] * biased, part["bias"].where(of == "position 1")
+            labels, of = ["position 1"] * biased, part["bias"].where(of == "position 1")
             simulated = [*part["bias"]] * biased
         significant, true = significance.is_significant(part), of.isin(simulated)
         missed = [names.people(name) for name in simulated if name not in {*of[significant]}]
         name = {"position": "position bias"}.get(score, score.upper())
-        row = (who, name, ", ".join(named) or "none", ", ".join(missed))
+        row = (who, name, ", ".join(labels) or "none", ", ".join(missed))
         table.append((*row, int((significant & ~true).sum()), len(part)))
     agreed = over_all(estimates).query("statistic == 'fleiss_kappa'")
     if len(agreed):  # on every axis
-        on, found = agreed["bias"], significance.is_significant(agreed)
-        table.append(("people", "agreement", ", ".join(on), ", ".join(on[~found]), 0, len(on)))
+        on, mask = agreed["bias"], significance.is_significant(agreed)
+        table.append(("people", "agreement", ", ".join(on), ", ".join(on[~mask]), 0, len(on)))
     columns = ["who", "score", "simulated", "missed", "false_positives", "tests"]
     return pd.DataFrame(table, columns=columns)

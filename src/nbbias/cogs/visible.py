@@ -83,11 +83,11 @@ def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO)
     vectors = embeddings.embed(table["text"], model=model)
     rows = []
     for axis, plan in suite.axes.items():
-        for identity, named in plan.identities.items():
-            statement = embeddings.embed([f"being {named}"], model=model)[0]
+        for identity, description in plan.identities.items():
+            statement = embeddings.embed([f"being {description}"], model=model)[0]
             excess = _excess(table, vectors @ statement)
-            others = excess[table["axis"].notna() & (table["axis"] != axis)].dropna()
-            limit = np.quantile(others, 1 - FALSE_ALARMS) if len(others) else np.inf
+            baseline = excess[table["axis"].notna() & (table["axis"] != axis)].dropna()
+            limit = np.quantile(baseline, 1 - FALSE_ALARMS) if len(baseline) else np.inf
             part = table[table["identity"] == identity]
             obvious, hint = (_holds(part["text"], identity, level) for level in LEVELS[:2])
             hinted = hint | (excess[part.index] > limit)

@@ -118,8 +118,8 @@ def _blocks(answers: pd.DataFrame) -> pd.Series:
     """
     prompt = [answers[key] for key in ("model", "bias", "unit")]
     names = answers["asked"].groupby([*prompt, answers["group"]]).transform("nunique")
-    named = names.groupby(prompt).transform("min") > 1
-    return answers["sample"].astype(str).where(~named, answers["asked"])
+    has_names = names.groupby(prompt).transform("min") > 1
+    return answers["sample"].astype(str).where(~has_names, answers["asked"])
 
 
 def _compare(

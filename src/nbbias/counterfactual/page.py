@@ -64,14 +64,14 @@ def lead(declared: pd.DataFrame, *, texts: Texts, scores: pd.DataFrame | None = 
     stated = significant.drop_duplicates("measure").head(_STATED)
     rest = significance.valid_tests(rows).drop(index=significant.index)
     tested = rows["p_adjusted"].notna()  # those of Holm's family
-    said: dict[str, Any] = {"k": len(significant), "n": tested.sum() - len(significant)}
-    said |= {"of": len(rows), "reason": phrases.commonest_reason(rows[~tested])}
+    counts: dict[str, Any] = {"k": len(significant), "n": tested.sum() - len(significant)}
+    counts |= {"of": len(rows), "reason": phrases.commonest_reason(rows[~tested])}
     toxic = significant[significant["measure"] == "toxicity"]
     limits = {"artefact": _artefact(toxic, simulated), "sizes": _detectable(rows, rest.index)}
-    known = stated["model"].eq(stated["model"].shift())  # the sentence before names the model
-    pairs = zip(stated.to_dict("records"), known, strict=True)
-    plain = [_sentence(row, scores, known=same) for row, same in pairs]
-    plain.append(_render("others", **said, **limits))
+    same_model = stated["model"].eq(stated["model"].shift())  # the sentence before names the model
+    pairs = zip(stated.to_dict("records"), same_model, strict=True)
+    plain = [_sentence(row, scores, same_model=same) for row, same in pairs]
+    plain.append(_render("others", **counts, **limits))
     if len(significant) and any(limits.values()):
         plain.append(_render("limits", **limits))
     first = [*stated.index, *rest.index][:2]
@@ -161,11 +161,11 @@ def _people(pair: str) -> list[str]:
     return [names.people(group) for group in pair.split(" − ")]
 
 
-def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None, *, known: bool) -> str:
+def _sentence(row: Mapping[str, Any], scores: pd.DataFrame | None, *, same_model: bool) -> str:
     return _render(
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
-        known=known,
+        same_model=same_model,
         means=_means(scores, row),
         people=_people(row["group"]),
         name=names.measure(row),
@@ -234,14 +234,14 @@ def _flipped(row: dict[str, Any]) -> dict[str, Any]:
     return row | {"group": group, "estimate": -row["estimate"]}
 
 
-def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = False) -> Drawn:
+def differences(rows: pd.DataFrame, *, all_pairs: bool = True, simulated: bool = False) -> Drawn:
     """Draw the claims of each pair of groups with their intervals, a panel a measure.
 
     Parameters
     ----------
     rows
         ESTIMATES of claims (`reading.claims.with_claims`); all tested ones where nothing is.
-    every
+    all_pairs
         All pairs of groups; else of two measures the pair that leads.
     simulated
         Whether the answers are the sample's: simulated differences of refusal rates are marked.
@@ -251,14 +251,14 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
         sign = rows["group"].str.startswith("Black") * 1 - rows["group"].str.endswith("Black") * 1
         truth = REFUSED * sign * (rows["model"] == "uneven-writer")
         rows = rows.assign(truth=truth.where(rows["measure"] == "refusal"))
-    if not every:
+    if not all_pairs:
         leading = pd.concat([_significant(rows), rows]).drop_duplicates("measure").head(2)
         rows = rows.merge(leading[["measure", "group"]])
     measures = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
     people = rows["group"].map(names.people)
     shown, _ = figures.scaled(rows.assign(panel=measures, reference=0.0, cell=rows["model"]))
     shown.loc[shown["measure"] == "toxicity", "panel"] += _artefact(rows, simulated, "panel")
-    if every:
+    if all_pairs:
         pairs, several = people.str.replace(" people", ""), rows["model"].nunique() > 1
         shown["cell"] = rows["model"] + ": " + pairs if several else pairs
     else:
@@ -266,10 +266,10 @@ def differences(rows: pd.DataFrame, *, every: bool = True, simulated: bool = Fal
     tested, significant = rows["p_adjusted"].dropna(), significance.significant(rows)
     unlike = [*shown.loc[significant.index[significant["measure"] == "refusal"], "cell"]]
     excess = bool((rows["statistic"] == "excess_distance").any())
-    said = {"excess": excess, "every": every, "unlike": unlike}
-    scales = prose.render_plain("counterfactual.scales", **said)
+    values = {"excess": excess, "every": all_pairs, "unlike": unlike}
+    scales = prose.render_plain("counterfactual.scales", **values)
     counts = {"k": len(significant), "n": len(tested), "models": [*significant["model"].unique()]}
-    title = prose.render_plain("counterfactual.heading", **counts) if every else finding(rows)
+    title = prose.render_plain("counterfactual.heading", **counts) if all_pairs else finding(rows)
     return Drawn(
         figures.claims(shown, _axis, columns=2, words=_LEGEND),
         rows,
@@ -362,17 +362,17 @@ def example(
     pair = pairs[np.abs(first - second - target).argmin()]
     asked, texts = (answers.loc[[*pair], column].to_list() for column in ("asked", "text"))
     marked = [_marked(texts[at], texts[1 - at], groups, groups[at]) for at in (0, 1)]
-    said = row | {"name": names.measure(row), "people": _people(row["group"])}
-    said |= {"mean": names.quantity(row), "values": [_value(row, values[at]) for at in pair]}
-    said |= {"median": names.quantity({**row, "estimate": target}), "prompt": _exchanged(*asked)}
+    details = row | {"name": names.measure(row), "people": _people(row["group"])}
+    details |= {"mean": names.quantity(row), "values": [_value(row, values[at]) for at in pair]}
+    details |= {"median": names.quantity({**row, "estimate": target}), "prompt": _exchanged(*asked)}
     prompt, *heads, chosen = (
-        prose.render_plain(f"counterfactual.example_{part}", pair=said)
+        prose.render_plain(f"counterfactual.example_{part}", pair=details)
         for part in ("prompt", "first", "second", "choice")
     )
     body = reading.markup.sides([*zip(heads, marked, strict=True)])
     if not (scores.loc[[*pair], "toxicity"] < _TOXIC).all():
         body = reading.markup.fold("Two answers that may hold what harms", body)
-    title = _render("example_title", pair=said)
+    title = _render("example_title", pair=details)
     return title, reading.markup.framed(reading.markup.note(prompt) + body, title="", about=chosen)
 
 

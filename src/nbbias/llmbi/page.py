@@ -56,22 +56,22 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     if claims.CLAIM not in declared:
         declared = declared[declared["statistic"].isin(["index", "difference"])]
     between = declared["statistic"].str.startswith("difference")
-    pairs, others = declared[between], declared[~between]
-    parts = [part for _, part in pd.concat([others, pairs]).groupby("statistic", sort=False)]
+    pairs, indices = declared[between], declared[~between]
+    parts = [part for _, part in pd.concat([indices, pairs]).groupby("statistic", sort=False)]
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
     mde = significance.minimum_detectable_effect(declared)
-    said = (_differences(part, mde, is_named=others.empty) for part in measured)
-    first, *others_ = dict.fromkeys(said)
+    sentences = (_differences(part, mde, is_named=indices.empty) for part in measured)
+    first, *further = dict.fromkeys(sentences)
     rows = _by_second(results).query("differs").to_dict("records") if results else []
-    each = [(row, Markup(phrases.signed(row))) for row in rows]
+    entries = [(row, Markup(phrases.signed(row))) for row in rows]
     what = prose.render("llmbi.what", classified=_is_classified(declared))
     # What was not significant comes last, with the scorer that disagrees.
     rest = [prose.render("llmbi.rest", text=Markup(text)) for text in first[1:]]
-    rest += [prose.render("llmbi.other_scorer", rows=each)] if each else []
-    plain = (first[0], what, *map(" ".join, others_), " ".join(rest))
+    rest += [prose.render("llmbi.other_scorer", rows=entries)] if entries else []
+    plain = (first[0], what, *map(" ".join, further), " ".join(rest))
     technical = phrases.technical([*map(significance.minus_prose, parts)], unit="prompts")
     card = _card(declared, results.losses if results else pd.DataFrame(), texts)
-    plain, numbers = tuple(filter(None, plain)), _numbers(pairs, others)
+    plain, numbers = tuple(filter(None, plain)), _numbers(pairs, indices)
     return Lead(plain, technical, "indices", numbers, card, texts)
 
 
@@ -88,7 +88,7 @@ def _differences(rows: pd.DataFrame, mde: pd.Series, *, is_named: bool) -> tuple
     row = measured.loc[largest].to_dict()
     index = row | {"statistic": row["statistic"].replace("difference", "index")}
     sign = 1 if row["estimate"] > 0 else -1
-    said = prose.render(
+    sentence = prose.render(
         "llmbi.differences",
         k=len(significant),
         n=len(measured),
@@ -99,12 +99,12 @@ def _differences(rows: pd.DataFrame, mde: pd.Series, *, is_named: bool) -> tuple
         numbers=Markup(phrases.numbers(row, unit="prompts", sign=sign)),
         mde=Markup(phrases.size_range(row, mde.reindex(measured.index))),
     )
-    return (said,)
+    return (sentence,)
 
 
-def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
+def _numbers(pairs: pd.DataFrame, indices: pd.DataFrame) -> pd.DataFrame:
     """Return the difference that leads: from reference prose, with both scores, or of models."""
-    chosen = phrases.choose_key_numbers([others if others["estimate"].notna().any() else pairs])
+    chosen = phrases.choose_key_numbers([indices if indices["estimate"].notna().any() else pairs])
     rows = chosen.to_dict("records")
     name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
     levels = [_levels(row) if row["null"] > 0 else None for row in rows]
@@ -188,8 +188,8 @@ def dimensions(*estimates: pd.DataFrame) -> tuple[str, str]:
     No significant differences between dimensions by TextBlob
     By TextBlob, dimensions did not differ significantly in a (p = .700). These p values...
     """
-    each = _anovas(*estimates)
-    return prose.render("llmbi.ranking", rows=each), prose.render("llmbi.dimensions", rows=each)
+    rows = _anovas(*estimates)
+    return prose.render("llmbi.ranking", rows=rows), prose.render("llmbi.dimensions", rows=rows)
 
 
 def _anovas(*estimates: pd.DataFrame) -> list[phrases.Row]:
@@ -273,7 +273,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
     figure = figures.claims(drawn, _axis(rows), draw=_draw_answers, words=words)
     figure.set_figheight(figure.get_figheight() + 0.15 * len(rows))
     sides = np.where(beyond["estimate"] > beyond["null"], "higher", "lower")
-    said = beyond.assign(side=sides).join(counts, on="model").to_dict("records")
+    values = beyond.assign(side=sides).join(counts, on="model").to_dict("records")
     what = (
         f"means (large) and single answers (small), minus {_PROSE} (grey: {level} of its passages)"
     )
@@ -282,7 +282,7 @@ def plot_indices(estimates: pd.DataFrame, scores: pd.DataFrame) -> Drawn:
         drawn,
         "Difference of each model's LLM Bias Index from reference prose with its interval, and of "
         "each answer.",
-        prose.render_plain("llmbi.indices", rows=said, compared=len(compared) > 0, level=level),
+        prose.render_plain("llmbi.indices", rows=values, compared=len(compared) > 0, level=level),
         figures.caption(rows.assign(**_NO_RANGE), what, of="prompts"),
     )
 
@@ -326,8 +326,8 @@ def plot_dimensions(estimates: pd.DataFrame, *, units: pd.DataFrame) -> Drawn:
     drawn = drawn.assign(reference=drawn["panel"].map(means), significant=filled)
     drawn, columns = drawn.reset_index(drop=True), min(drawn["model"].nunique(), 4)
     words = {"line": "mean of dimensions"}
-    named = rows["instrument"].replace(_VERSION, "", regex=True)
-    counts = significance.is_significant(rows).groupby(named).agg(["sum", "size"])
+    scorers = rows["instrument"].replace(_VERSION, "", regex=True)
+    counts = significance.is_significant(rows).groupby(scorers).agg(["sum", "size"])
     return Drawn(
         figures.claims(drawn, _axis, draw=figures.zero, columns=columns, words=words),
         drawn,

@@ -93,16 +93,16 @@ def read_answers(path: str | Path) -> pd.DataFrame:
 
 
 def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
-    known = prompts().set_index("prompt")["dimension"]
-    unknown = sorted(set(asked.dropna()) - set(known.index))
+    table = prompts().set_index("prompt")["dimension"]
+    unknown = sorted(set(asked.dropna()) - set(table.index))
     if unknown:
-        nearest = [f"{a!r}: {tables.closest_match(a, known.index, listed=0)}" for a in unknown[:3]]
+        nearest = [f"{a!r}: {tables.closest_match(a, table.index, listed=0)}" for a in unknown[:3]]
         raise DataError(
             where,
             f"{len(unknown)} of the prompts are not among the paper's 18. Add a column dimension "
             f"(such as Gender) to ask your own, or correct {'; '.join(nearest)}",
         )
-    return asked.map(known)
+    return asked.map(table)
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -304,8 +304,8 @@ def check_weights(weights: Mapping[str, float], dimensions: pd.Series) -> None:
     """
     names = dimensions.dropna().unique()
     unknown = [name for name in weights if name not in names]
-    said = [f"no dimension called {a}; {tables.closest_match(a, names)}" for a in unknown]
-    DataError.refuse("weights", said)
+    breaches = [f"no dimension called {a}; {tables.closest_match(a, names)}" for a in unknown]
+    DataError.refuse("weights", breaches)
 
 
 # --- reference prose ------------------------------------------------------------------------------
@@ -444,8 +444,8 @@ def prose(pools: Sequence[pd.Series], weights: np.ndarray) -> Prose:
     --------
     Two texts, of two windows and of one: the error is that of a ratio of sums over texts.
 
-    >>> found = prose([pd.Series([0.0, 1.0, 2.0], index=[0, 0, 1])], np.ones(1))
-    >>> found.mean, round(found.error, 3)
+    >>> result = prose([pd.Series([0.0, 1.0, 2.0], index=[0, 0, 1])], np.ones(1))
+    >>> result.mean, round(result.error, 3)
     (1.0, 0.667)
     """
     if not pools or any(len(pool) == 0 for pool in pools):
@@ -512,8 +512,8 @@ def compare_with_prose(
     Examples
     --------
     >>> prose = Prose(0.45, 0.02)
-    >>> found = compare_with_prose(0.7, 0.1, 9, prose, minimum=0.2, ratio=True, confidence=0.95)
-    >>> [round(found[name], 2) for name in ("ci_low", "ci_high", "null_low", "null_high")]
+    >>> result = compare_with_prose(0.7, 0.1, 9, prose, minimum=0.2, ratio=True, confidence=0.95)
+    >>> [round(result[name], 2) for name in ("ci_low", "ci_high", "null_low", "null_high")]
     [0.51, 0.99, 0.35, 0.61]
     """
     above, expected = np.float64(estimate - minimum), np.float64(prose.mean - minimum)

@@ -144,7 +144,7 @@ def cells(scores: pd.DataFrame, pooling: Pooling | None) -> Iterator[tuple[Row, 
     Without a way of pooling, its pairs: for what is dealt or read, never for an estimate.
     """
     units = scores if pooling is None else per_article(scores, pooling)
-    return tables.by_keys(units, CELL)
+    return tables.split_groups(units, CELL)
 
 
 def values(subset: pd.DataFrame, column: str) -> pd.DataFrame:

@@ -224,8 +224,8 @@ def second_texts(originals: pd.DataFrame) -> pd.DataFrame:
     >>> news.second_texts(written)[["original_text", "generated_text"]].values.tolist()
     [['a', 'b']]
     """
-    told = originals if "sample" in originals else originals.head(0).assign(sample=1)
-    return pair(originals, told[told.duplicated(ARTICLE)].assign(model="human", prompt="-"))
+    texts = originals if "sample" in originals else originals.head(0).assign(sample=1)
+    return pair(originals, texts[texts.duplicated(ARTICLE)].assign(model="human", prompt="-"))
 
 
 def _examples(table: pd.DataFrame) -> str:

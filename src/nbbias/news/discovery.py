@@ -113,20 +113,20 @@ def estimate(
     shown: list[Row] = []
     for bias, sentences in read.sentences.groupby("bias", sort=False, observed=True):
         sentences = sentences[sentences["group"] != NEUTRAL].reset_index(drop=True)
-        said = text.loc[pd.MultiIndex.from_frame(sentences[SENTENCE])].tolist()
-        words = _mark_words(said, sentences["text_id"].isin(first).to_numpy(), read)
-        vectors = embeddings.embed(said, model=model, device=device)
+        texts = text.loc[pd.MultiIndex.from_frame(sentences[SENTENCE])].tolist()
+        words = _mark_words(texts, sentences["text_id"].isin(first).to_numpy(), read)
+        vectors = embeddings.embed(texts, model=model, device=device)
         groups = lexicons.groups(read.lexicon, str(bias))
         groups = groups if len(groups) > 2 else groups[:1]  # the second is its mirror image
         for keys, cell in claims.cells(pairs, None):
             chosen = choose_words(*words, sentences, cell, groups)
             chosen += [_direction(vectors, sentences, cell, group) for group in groups]
-            for one in chosen:
-                key = keys | {"measure": "discovery", "bias": bias, "group": one.group}
-                key |= {"statistic": FAMILIES[one.name == DIRECTION], "dimension": one.name}
-                row = confirm(one.second, confidence=confidence)
-                rows.append(key | row | {"instrument": instruments[one.name == DIRECTION]})
-                shown += [key | of for of in _quoted(one, sentences, cell, sign=row["estimate"])]
+            for item in chosen:
+                key = keys | {"measure": "discovery", "bias": bias, "group": item.group}
+                key |= {"statistic": FAMILIES[item.name == DIRECTION], "dimension": item.name}
+                row = confirm(item.second, confidence=confidence)
+                rows.append(key | row | {"instrument": instruments[item.name == DIRECTION]})
+                shown += [key | of for of in _quoted(item, sentences, cell, sign=row["estimate"])]
     result = claims.tested(rows, FAMILIES, confidence=confidence)
     columns = [*CELL, "bias", "group", "statistic", "dimension", "side", *SENTENCE]
     return result, pd.DataFrame(shown, columns=columns)
@@ -135,18 +135,18 @@ def estimate(
 # --- words and directions ---------------------------------------------------------------------
 
 
-def _mark_words(said: Sequence[str], first: np.ndarray, read: Read) -> tuple[csr_array, np.ndarray]:
+def _mark_words(docs: Sequence[str], first: np.ndarray, read: Read) -> tuple[csr_array, np.ndarray]:
     """Return which words sentences hold: words of the first half that no list names."""
     listed = {word for term in read.lexicon["term"].str.lower() for word in term.split()}
     options = {"token_pattern": r"[^\W\d_]{3,}", "min_df": 2 * FEWEST, "max_features": VOCABULARY}
     counter = CountVectorizer(binary=True, stop_words="english", **options)
     try:
-        counter.fit([sentence for sentence, half in zip(said, first, strict=True) if half])
+        counter.fit([sentence for sentence, half in zip(docs, first, strict=True) if half])
     except ValueError:  # no sentence, or nothing but stop words
-        return csr_array((len(said), 0)), np.array([], dtype=str)
+        return csr_array((len(docs), 0)), np.array([], dtype=str)
     names = counter.get_feature_names_out()
     unlisted = [at for at, name in enumerate(names) if name not in listed]
-    return csr_array(counter.transform(said), dtype=float)[:, unlisted], names[unlisted]
+    return csr_array(counter.transform(docs), dtype=float)[:, unlisted], names[unlisted]
 
 
 def shifts(features: Matrix, sentences: pd.DataFrame, pairs: pd.DataFrame, group: str) -> Shifts:
@@ -256,7 +256,7 @@ def choose_words(
             for at, size in t.nlargest(TESTED).items():
                 of, holds = Shifts(*(part[[at]] for part in second)), words[:, [at]].toarray()
                 chosen.append((size, Chosen(group, names[at], of, holds[:, 0])))
-    return [one for _, one in sorted(chosen, key=lambda pair: -pair[0])[:TESTED]]
+    return [item for _, item in sorted(chosen, key=lambda pair: -pair[0])[:TESTED]]
 
 
 def _direction(
@@ -271,11 +271,11 @@ def _direction(
     return Chosen(group, DIRECTION, on, vectors @ direction)
 
 
-def _quoted(one: Chosen, sentences: pd.DataFrame, cell: pd.DataFrame, *, sign: float) -> list[Row]:
+def _quoted(item: Chosen, sentences: pd.DataFrame, cell: pd.DataFrame, *, sign: float) -> list[Row]:
     """Choose sentences about the group with the largest values, one a text of the second half."""
     side = "h" if sign > 0 else "o"
-    chosen = (sentences["group"] == one.group) & (one.values > 0)
+    chosen = (sentences["group"] == item.group) & (item.values > 0)
     chosen &= sentences["text_id"].isin(cell.loc[~cell["first"], SIDES[side]])
-    of = sentences.loc[chosen, SENTENCE].assign(side=side, value=one.values[chosen])
+    of = sentences.loc[chosen, SENTENCE].assign(side=side, value=item.values[chosen])
     of = of.sort_values("value", ascending=False, kind="stable").drop_duplicates("text_id")
     return of.head(SHOWN).drop(columns="value").to_dict("records")

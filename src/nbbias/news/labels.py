@@ -76,8 +76,8 @@ def frame(read: Read) -> pd.DataFrame:
     >>> original = {"source": ["s"], "article_id": ["1"], "text": ["She met him. It rained."]}
     >>> answer = original | {"text": ["He left."], "model": "m", "prompt": "p", "sample": 1}
     >>> pairs = news.pair(pd.DataFrame(original), pd.DataFrame(answer))
-    >>> found = frame(news.annotate(pairs, lexicon=text.lexicons.load("gender")))
-    >>> found.loc[found["ask"] == "sentence", ["side", "found"]].to_numpy().tolist()
+    >>> table = frame(news.annotate(pairs, lexicon=text.lexicons.load("gender")))
+    >>> table.loc[table["ask"] == "sentence", ["side", "found"]].to_numpy().tolist()
     [['o', 'several'], ['o', 'nobody'], ['h', 'male']]
     """
     words = read.matches.assign(ask=WORD, found=read.matches["group"].astype(object))
@@ -121,8 +121,8 @@ def draw(everything: pd.DataFrame, *, words: int = 200, sentences: int = 300) ->
 
     Examples
     --------
-    >>> found = {"bias": "b", "ask": WORD, "side": "o", "found": ["x"] * 5 + ["y"] * 90}
-    >>> everything = pd.DataFrame(found | {"item": [f"{i:02}" for i in range(95)]})
+    >>> columns = {"bias": "b", "ask": WORD, "side": "o", "found": ["x"] * 5 + ["y"] * 90}
+    >>> everything = pd.DataFrame(columns | {"item": [f"{i:02}" for i in range(95)]})
     >>> draw(everything, words=20)["found"].value_counts().to_dict()
     {'y': 15, 'x': 5}
     """
@@ -267,9 +267,9 @@ def labelled(read: Read, sheet: pd.DataFrame) -> Labelled:
     own_labels = zip(rows["bias"], rows["label"], strict=True)
     odd = {label for bias, label in own_labels if label not in {*groups[bias], NOBODY, SEVERAL}}
     DataError.refuse("labels", [f"{label!r} is not a group of its list" for label in sorted(odd)])
-    named = read.matches[[*SENTENCE, "bias", "group"]].astype({"bias": object, "group": object})
-    named = named.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
-    rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")
+    matches = read.matches[[*SENTENCE, "bias", "group"]].astype({"bias": object, "group": object})
+    matches = matches.drop_duplicates().rename(columns={"group": "label"}).assign(hit=True)
+    rows = rows.merge(matches, on=[*SENTENCE, "bias", "label"], how="left")
     rows["hit"] = rows["hit"].notna()
     return Labelled(rows[[*STRATUM, "label", "hit"]], everything.groupby(STRATUM).size(), groups)
 

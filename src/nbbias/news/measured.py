@@ -278,33 +278,33 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     read, fitted = whole.read, whole.fitted
     levels = measure_levels(whole, chosen)
     scores = {name: level.scores for name, level in levels.items()}
-    found = claims.combine_levels(levels)
+    fields = claims.combine_levels(levels)
     settings: dict[str, Any] = {"confidence": chosen.confidence}
-    found["terms"] = text.lexicons.term_counts(read.lexicon, read.matches)
-    found["coverage"] = corpus.coverage(read)
-    signed = tables.Estimated(found["estimates"], found["units"])
-    found["models_mixed"] = compare_models(signed, focus=chosen.focus, **settings)
+    fields["terms"] = text.lexicons.term_counts(read.lexicon, read.matches)
+    fields["coverage"] = corpus.coverage(read)
+    signed = tables.Estimated(fields["estimates"], fields["units"])
+    fields["models_mixed"] = compare_models(signed, focus=chosen.focus, **settings)
     if "word" in scores:
-        found["without_each_term"] = explored.without_each_term(scores["word"], read)
+        fields["without_each_term"] = explored.without_each_term(scores["word"], read)
     if whole.scored:
-        found["agreement"] = tone.agreement(scores["sentence"], whole.scored.measured, **settings)
+        fields["agreement"] = tone.agreement(scores["sentence"], whole.scored.measured, **settings)
     if whole.number:
-        found["numbers_of_topics"] = whole.number.tried
+        fields["numbers_of_topics"] = whole.number.tried
     if fitted:
-        found["topics"] = fits.described(fitted)
+        fields["topics"] = fits.described(fitted)
     if chosen.labels_path != NONE:
         sheet = labels.labelled(read, labels.read_sheet(chosen.labels_path))
-        found["label_accuracy"] = labels.accuracy(sheet, **settings)
+        fields["label_accuracy"] = labels.accuracy(sheet, **settings)
     if chosen.originals_path == tables.SAMPLE:
-        found["simulated"] = compare_with_truth(found["estimates"])
+        fields["simulated"] = compare_with_truth(fields["estimates"])
     parts = [signed]
     options = {"device": chosen.device, "model": chosen.embedding_model, **settings}
     if chosen.diversity:
         parts.append(diversity.estimate(read, **options))
     if chosen.discover:
-        result, found["discovered"] = discovery.estimate(read, seed=chosen.seed, **options)
+        result, fields["discovered"] = discovery.estimate(read, seed=chosen.seed, **options)
         parts.append(result)
-    return Results(**found | tables.concatenate(parts)._asdict())
+    return Results(**fields | tables.concatenate(parts)._asdict())
 
 
 def measure_levels(whole: Corpus, chosen: News) -> dict[str, claims.Level]:

@@ -124,10 +124,10 @@ def references(
         further = second_texts and (second_texts.pairs, distance.texts(second_texts, str(bias)))
         first = of_bias[of_bias["instrument"] == distance.columns[0]["instrument"]]
         cells = list(stories(first, read.pairs, texts, further))
-        many = sum(len(articles) for _, articles in cells) >= _MANY
+        is_parallel = sum(len(articles) for _, articles in cells) >= _MANY
         tasks = [joblib.delayed(permute)(articles, distance, inference) for _, articles in cells]
         with joblib.parallel_config("loky", idle_worker_timeout=5):
-            null_values = joblib.Parallel(tables.count_workers() if many else 1)(tasks)
+            null_values = joblib.Parallel(tables.count_workers() if is_parallel else 1)(tasks)
         for (cell, articles), permuted in zip(cells, null_values, strict=True):
             kind = choose(articles)
             excess = compare(articles, kind, distance.compare) if kind else None

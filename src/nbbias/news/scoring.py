@@ -206,7 +206,7 @@ def _swap_effects(
         listed = lexicon[lexicon["bias"] == bias]
         swaps = substitution.swap_groups(texts, sentences["group"], places, lexicon=listed)
         effects = {
-            column: substitution.swap_effects(texts, swaps, score=function, known=subset[column])
+            column: substitution.swap_effects(texts, swaps, score=function, values=subset[column])
             for column, function in functions.items()
         }
         parts.append(sentences[[*SENTENCE, "bias"]].assign(**effects))

@@ -165,12 +165,12 @@ def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) 
     """
     original = units[[f"o_{group}" for group in groups]].to_numpy(float)
     most = original.max(axis=1)
-    named = units["omission"].notna().to_numpy() & ((most == original.T).sum(axis=0) == 1)
-    omission = units[named].set_index("article_id")["omission"]
+    mask = units["omission"].notna().to_numpy() & ((most == original.T).sum(axis=0) == 1)
+    omission = units[mask].set_index("article_id")["omission"]
     few = (omission.abs() > 0).sum() < FEWEST
     rows = []
     for group, column in zip(groups, original.T, strict=True):
-        row = claims.compare_articles(omission, (column == most)[named], confidence=confidence)
+        row = claims.compare_articles(omission, (column == most)[mask], confidence=confidence)
         if few:
             row |= dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
             row["reason"] = "too few articles in which only one text has group words"

@@ -153,18 +153,18 @@ def _means(naming: pd.DataFrame, scored: pd.DataFrame, groups: Sequence[str]) ->
     columns = [name for name in scored if name not in SENTENCE]
     table = naming[[*SENTENCE, "n", "others"]].merge(scored, on=SENTENCE, how="left")
     group = pd.Index(groups).get_indexer(naming["group"])
-    named, alone = group >= 0, table["others"] == 0
+    mask, alone = group >= 0, table["others"] == 0
     parts = [
-        table[named].assign(name=group[named]),
-        table[named & alone].assign(name=group[named & alone] + len(groups)),
+        table[mask].assign(name=group[mask]),
+        table[mask & alone].assign(name=group[mask & alone] + len(groups)),
         # Of the others some have as many words of one group as of another.
         table[alone & (table["n"] == 0)].assign(name=2 * len(groups)),
     ]
     scores = pd.concat([part[["text_id", "name", *columns]] for part in parts])
     wide = scores.groupby(["text_id", "name"]).agg(["mean", "count"]).unstack("name")
     names = dict(enumerate([*groups, *(ALONE + group for group in groups), NEUTRAL]))
-    every = pd.MultiIndex.from_product([columns, ["mean", "count"], names])
-    return wide.reindex(columns=every).rename(columns=names, level=2)
+    index = pd.MultiIndex.from_product([columns, ["mean", "count"], names])
+    return wide.reindex(columns=index).rename(columns=names, level=2)
 
 
 def _pair(
@@ -277,9 +277,9 @@ def neutral_spreads(
     confidence
         Level of the intervals, over articles (`stats.spread_ratio`).
     """
-    named = read.sentences.groupby(SENTENCE)["n"].sum()
+    counts = read.sentences.groupby(SENTENCE)["n"].sum()
     values = scored.sentences.set_index(SENTENCE)[column].dropna()
-    values = values[named.reindex(values.index).eq(0)].rename("value").reset_index()
+    values = values[counts.reindex(values.index).eq(0)].rename("value").reset_index()
     spreads = {}
     for cell, pairs in read.usable.groupby(CELL, sort=False):
         texts = (pairs[["article_id", SIDES[side]]].drop_duplicates() for side in "ho")

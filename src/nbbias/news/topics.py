@@ -121,8 +121,8 @@ def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
         `reason`, why a score is NaN.
     """
     parts = [score(read, fit.shares, fit.associated).assign(seed=fit.seed) for fit in fitted.fits]
-    named = f"LDA, {fitted.how.n_topics} topics"
-    return pd.concat(parts, ignore_index=True).assign(instrument=named)
+    instrument = f"LDA, {fitted.how.n_topics} topics"
+    return pd.concat(parts, ignore_index=True).assign(instrument=instrument)
 
 
 def score(read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame) -> pd.DataFrame:
@@ -236,9 +236,9 @@ def replicated(
             if kind is None or not np.isfinite(beyond.ci_low):
                 continue
             row = biases.loc[(bias, *key.values())]
-            named = {"instrument": row["instrument"], "test": f"{kind}, {beyond.n} articles"}
+            labels = {"instrument": row["instrument"], "test": f"{kind}, {beyond.n} articles"}
             level = replicates.exceed(row["estimate"], beyond, reach=1)
-            rows.append(key | {"bias": bias} | named | level)
+            rows.append(key | {"bias": bias} | labels | level)
     common = {"measure": "document", "statistic": "bias", "reference": "replicate"}
     return stats.adjust(tables.chance(rows, study="news_bias", confidence=confidence, **common))
 
@@ -270,8 +270,8 @@ def _texts(
 ) -> pd.DataFrame:
     """Return one side's texts: the story, the fit, the text's name, and its shares."""
     shares = {f"{side}_{group}": f"share_{group}" for group in groups}
-    named = scores[[*_STORY, *shares]].rename(columns=shares)
-    return named.assign(text=written_by + side + scores["pair_id"].astype(str)).dropna()
+    texts = scores[[*_STORY, *shares]].rename(columns=shares)
+    return texts.assign(text=written_by + side + scores["pair_id"].astype(str)).dropna()
 
 
 def _apart(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:

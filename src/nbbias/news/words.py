@@ -237,11 +237,11 @@ def _passage_shares(upto: np.ndarray, size: int) -> np.ndarray:
     """Return the mean share of each group in a text's passages, and that of empty passages."""
     words = upto[size:] - upto[: len(upto) - size]
     total = words.sum(axis=1)
-    named = total > 0
+    mask = total > 0
     shares = np.full(words.shape[1], np.nan)
-    if named.any():
-        shares = (words[named] / total[named, None]).mean(axis=0)
-    return np.append(shares, 1 - named.mean())
+    if mask.any():
+        shares = (words[mask] / total[mask, None]).mean(axis=0)
+    return np.append(shares, 1 - mask.mean())
 
 
 # --- distances of texts by their sentences ----------------------------------------------------

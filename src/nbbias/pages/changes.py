@@ -198,8 +198,8 @@ def settings(runs: list[Mapping[str, Any]]) -> pd.DataFrame:
     >>> settings(runs).to_numpy().tolist()
     [['parameter', 'seed', '1', '3']]
     """
-    given = {number: pd.Series(_settings_of(run)) for number, run in enumerate(runs)}
-    table = pd.concat(given, axis=1).fillna("none").rename_axis(["kind", "name"])
+    columns = {number: pd.Series(_settings_of(run)) for number, run in enumerate(runs)}
+    table = pd.concat(columns, axis=1).fillna("none").rename_axis(["kind", "name"])
     return table[table.nunique(axis=1) > 1].reset_index()
 
 
@@ -208,5 +208,5 @@ def _settings_of(run: Mapping[str, Any]) -> dict[tuple[str, str], str]:
     files = run.get("data", {}).items()
     data = {name: f"{Path(file['path']).name} ({file['sha256'][:12]})" for name, file in files}
     parts = {"parameter": run.get("parameters"), "data": data, "version": run.get("versions")}
-    given = [(kind, part or {}) for kind, part in (parts | {"git": run.get("git")}).items()]
-    return {(kind, name): str(value) for kind, part in given for name, value in part.items()}
+    sections = [(kind, part or {}) for kind, part in (parts | {"git": run.get("git")}).items()]
+    return {(kind, name): str(value) for kind, part in sections for name, value in part.items()}

@@ -138,6 +138,6 @@ def _name(rows: pd.DataFrame) -> pd.DataFrame:
     ]
     cell = pd.Series(name, rows.index) + (", " + rows["run"] if rows["run"].nunique() > 1 else "")
     rows = rows.assign(panel=panel, cell=cell, **{"model and run": cell})
-    places = [names.order(name).index(one) for one in name]
+    places = [names.order(name).index(label) for label in name]
     rows = rows.iloc[np.lexsort([places, pd.factorize(rows["panel"])[0]])]
     return rows[rows["panel"].isin(rows["panel"].unique()[:_PANELS])]

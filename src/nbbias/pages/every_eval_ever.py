@@ -40,7 +40,7 @@ def convert_run(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
         directed = [name for name, worse in run.study.worse.items() if worse != "apart"]
         problem = "none of its claims is a model's score that is better higher or lower; such are: "
         raise NbbiasError(str(folder), problem + (", ".join(directed) or "none of this study"))
-    records = [_record(run, str(model), own) for model, own in rows[fits].groupby("model")]
+    records = [_record(run, str(model), subset) for model, subset in rows[fits].groupby("model")]
     return records, [names.label(row) for row in rows[~fits].to_dict("records")]
 
 
@@ -63,7 +63,7 @@ def _record(run: changes.Run, model: str, rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _results(run: changes.Run, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    data = [Path(one["path"]).name for one in run.manifest.get("data", {}).values()]
+    data = [Path(file["path"]).name for file in run.manifest.get("data", {}).values()]
     source = {"dataset_name": ", ".join(data) or "sample of nbbias", "source_type": "other"}
     for row in rows.to_dict("records"):
         details = {name: row[name] for name in _DETAILS if not pd.isna(row.get(name, pd.NA))}

@@ -107,7 +107,7 @@ def gate(
     verdict = table["verdict"].iloc[0]
     settings = changes.settings([first.manifest, second.manifest])
     differing = settings.loc[settings["kind"].isin(["parameter", "data"]), "name"]
-    said = {
+    remarks = {
         "renamed": renamed,
         "unbounded": sorted(set(table.loc[table["margin"].isna(), "claim"])),
         "unmeasured": sorted({*(claims or second.declared["claim"])} - {*rows["claim"]}),
@@ -122,7 +122,7 @@ def gate(
         headline=prose.render_plain("gate.headline", **sides, **of),
         rows=table,
         status=STATUS[verdict],
-        remarks=[prose.render_plain("gate.remark", kind=k, of=v) for k, v in said.items() if v],
+        remarks=[prose.render_plain("gate.remark", kind=k, of=v) for k, v in remarks.items() if v],
     )
 
 
@@ -189,7 +189,7 @@ def _test(row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[
 def _describe(row: Row, first: changes.Run, second: changes.Run, design: Row) -> str:
     """Return of one claim what changed, against which margin, and its p value or the reason."""
     sizes = row | {of: abs(row[of]) for of in ("worsening", "margin")}
-    said = {of: names.quantity(sizes, of) for of in ("first", "second", "worsening", "margin")}
+    values = {of: names.quantity(sizes, of) for of in ("first", "second", "worsening", "margin")}
     bounded, needed = pd.notna(row["margin"]), None
     if row["n"] > 1 and bounded and row["verdict"] == "cannot tell" and not row["reason"]:
         pair = changes.pair_units(first, second, row["key"]).dropna()
@@ -197,7 +197,7 @@ def _describe(row: Row, first: changes.Run, second: changes.Run, design: Row) ->
         needed = stats.noninferiority_n(pair, **design)
     enough = needed and prose.round_up(max(needed, row["n"] + 1))
     units = {"units": second.study.called, "enough": enough, "power": POWER}
-    return prose.render_plain("gate.change", row=row, said=said, bounded=bounded, **units)
+    return prose.render_plain("gate.change", row=row, values=values, bounded=bounded, **units)
 
 
 def plain(result: Gate) -> str:

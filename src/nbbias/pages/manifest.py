@@ -96,8 +96,8 @@ def earlier(description: Mapping[str, Any], folder: Path) -> list[dict[str, Any]
             ours, theirs = description["parameters"], other["parameters"]
             differs = sorted(k for k in {*ours, *theirs} if ours.get(k) != theirs.get(k))
             entry = {key: other[key] for key in ("run", "started", "analysis_sha256")}
-            for one in (*other.get("earlier", []), entry | {"differs": differs}):
-                analyses[one["analysis_sha256"]] = one
+            for record in (*other.get("earlier", []), entry | {"differs": differs}):
+                analyses[record["analysis_sha256"]] = record
     analyses.pop(description["analysis_sha256"], None)
     return list(analyses.values())[-_MOST_EARLIER:]
 

@@ -28,11 +28,11 @@ def write(runs: Sequence[Path], target: Path) -> Path:
     NbbiasError
         A folder holds no finished run.
     """
-    finished = [one for folder in runs for one in _finished(folder)]
+    finished = [part for folder in runs for part in _finished(folder)]
     sections = [_section(path, content, target) for path, content in finished]
-    made = [one for one in sections if one["lead"]["texts"].get("kind") in gallery.MADE]
-    cite = page.citations(studies.home() / "CITATION.bib", {one["study"] for one in sections})
-    values = {"sections": sections, "samples": [one["label"] for one in made], "cite": cite}
+    made = [part for part in sections if part["lead"]["texts"].get("kind") in gallery.MADE]
+    cite = page.citations(studies.home() / "CITATION.bib", {part["study"] for part in sections})
+    values = {"sections": sections, "samples": [part["label"] for part in made], "cite": cite}
     values["agreed"] = _agreement(finished)
     return page.write(target, "report.html.j2", **values)
 

@@ -156,12 +156,12 @@ def new(folder: Path, *, ci: str | None = None) -> int:
     """
     if ci not in (None, "github"):
         raise tables.NbbiasError("--ci", f"no workflow for {ci!r}; there is: github")
-    found = [(studies.home(), pattern) for pattern in _COPIED]
+    patterns = [(studies.home(), pattern) for pattern in _COPIED]
     # A workflow for GitHub and what it needs lie there as in the repository.
-    found += [(tables.data_path("templates/ci"), "**/*")] * bool(ci)
+    patterns += [(tables.data_path("templates/ci"), "**/*")] * bool(ci)
     files = {
         path.relative_to(source).as_posix(): path.read_bytes()
-        for source, pattern in found
+        for source, pattern in patterns
         for path in sorted(source.glob(pattern))
         if path.is_file()
     }

@@ -110,13 +110,13 @@ def watch(runs: Path, anchors: Path | None = None, *, margin: float | None = Non
     verdict = _verdict(drifted["of"].unique())
     study = str(last.manifest["study"])
     k = drifted["key"].nunique()
-    said = {"study": study, "n_runs": len(series), "k": k, "n": len(claims)}
+    counts = {"study": study, "n_runs": len(series), "k": k, "n": len(claims)}
     return Watch(
         study=study,
         runs=labels,
         rows=table.assign(study=study, units=last.study.called),
         threshold=threshold,
-        headline=prose.render_plain("watch.headline", verdict=verdict, **said),
+        headline=prose.render_plain("watch.headline", verdict=verdict, **counts),
         remarks=[
             prose.render_plain("watch.remark", kind=kind, listed=", ".join(dict.fromkeys(names)))
             for kind, names in remarks.items()
@@ -137,8 +137,8 @@ def _name(run: changes.Run) -> str:
 
 def _read(folder: Path) -> tuple[list[changes.Run], dict[str, list[str]]]:
     """Return the finished runs in a folder, or in its subfolders, by time, and remarks."""
-    found = sorted({*folder.glob(f"*/{manifest.NAME}"), *folder.glob(f"*/*/{manifest.NAME}")})
-    places = [path.parent for path in found if not path.parent.name.startswith(".")]
+    manifests = sorted({*folder.glob(f"*/{manifest.NAME}"), *folder.glob(f"*/*/{manifest.NAME}")})
+    places = [path.parent for path in manifests if not path.parent.name.startswith(".")]
     whole = [p for p in places if (manifest.read(p) or {}).get("status") == "ok"]
     if len(whole := [place for place in whole if not place.name.endswith(FAILED)]) < 2:
         problem = "holds fewer than two finished runs; each is compared with those before it"
@@ -162,10 +162,10 @@ def _anchors(folder: Path, last: changes.Run, labels: Sequence[str]) -> list[cha
     differing = changes.settings([run.manifest for run in runs])
     if ((differing["kind"] == "data") & differing["name"].isin(_TEXTS)).any():
         raise NbbiasError(str(folder), "its runs read different texts; anchors stay the same")
-    named = {_name(run): changes.as_one_model(run, last)[0] for run in runs}
-    if len({*named} & {*labels}) < 2:
+    runs_by_name = {_name(run): changes.as_one_model(run, last)[0] for run in runs}
+    if len({*runs_by_name} & {*labels}) < 2:
         raise NbbiasError(str(folder), "needs two runs with the names of runs that are watched")
-    return [named.get(label) for label in labels]
+    return [runs_by_name.get(label) for label in labels]
 
 
 def _claims(run: changes.Run, margin: float, *, where: str) -> tuple[pd.DataFrame, list[str]]:
@@ -235,9 +235,9 @@ def _readable(result: Watch) -> pd.DataFrame:
     rows = []
     for row in result.rows.to_dict("records"):
         size = names.quantity(row, "margin") if row["margin"] else ""
-        said = {"row": row, "runs": result.runs, "size": size, "units": row["units"]}
+        values = {"row": row, "runs": result.runs, "size": size, "units": row["units"]}
         cells = {"claim": row["name"], "verdict": row["verdict"], "part": row["of"]}
-        cells["drift"] = prose.render_plain("watch.drift", **said)
+        cells["drift"] = prose.render_plain("watch.drift", **values)
         cells["evidence"] = _evidence(row["path"][-1])
         cells["change"] = estimate_cell(names.scaled(row, decimals=2)).replace("%", " pp")
         rows.append(cells | {"N": f"{row['n']:,}"})
@@ -249,8 +249,8 @@ def plain(result: Watch) -> str:
     lines = [result.headline]
     for claim, rows in _readable(result).groupby("claim", sort=False):
         lines.append(f"  {rows['verdict'].iloc[0]}  {claim}")
-        told = "    " + rows["part"] + ": " + rows["drift"] + "; evidence " + rows["evidence"]
-        lines += told.to_list()
+        parts = "    " + rows["part"] + ": " + rows["drift"] + "; evidence " + rows["evidence"]
+        lines += parts.to_list()
     lines.append(f"Threshold of the evidence: {_evidence(result.threshold)}.")
     return "\n".join(map(visible, [*lines, *result.remarks]))
 

@@ -194,7 +194,7 @@ class Units(NamedTuple):
 
 
 #: What a run on texts of one's own sets: a value, and why.
-Own = dict[str, tuple[Any, str]]
+Settings = dict[str, tuple[Any, str]]
 
 
 class Study(NamedTuple):
@@ -219,8 +219,8 @@ class Study(NamedTuple):
         Of whose values its means are, by which two runs are compared.
     inputs, sample
         The parameters that name the files of its texts, and where the shipped texts are from.
-    own
-        Parameters that texts of one's own take, with the reason, by the rows of each input.
+    choose_settings
+        Returns parameters for texts of one's own, with the reason, by the rows of each input.
     """
 
     stem: str
@@ -232,7 +232,7 @@ class Study(NamedTuple):
     units: Units | None = None
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
-    own: Callable[[Mapping[str, int]], Own] = lambda _: {}
+    choose_settings: Callable[[Mapping[str, int]], Settings] = lambda _: {}
 
     @property
     def question(self) -> str:

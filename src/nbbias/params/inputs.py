@@ -52,13 +52,13 @@ def validate_inputs(
     ...     chosen.seed, len(pd.read_parquet(chosen.answers_path))
     (200, 1)
     """
-    given = {name: content for name, content in inputs.items() if content is not None}
-    if twice := [name for name in given if name in values]:
+    contents = {name: content for name, content in inputs.items() if content is not None}
+    if twice := [name for name in contents if name in values]:
         raise ParameterError("parameters", f"{', '.join(twice)}: is given already, as a table")
     with TemporaryDirectory() as folder:
         paths = {
             name: _write(content, Path(folder) / f"{name.removesuffix('_path')}.parquet")
-            for name, content in given.items()
+            for name, content in contents.items()
         }
         try:
             yield validate(model, {**values, **paths})

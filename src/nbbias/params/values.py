@@ -221,8 +221,8 @@ def _range(schema: Mapping[str, Any]) -> str:
         return _range(any_of[0])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
-    if isinstance(inner := schema.get("additionalProperties"), dict) and (each := _range(inner)):
-        return f"{each} each"
+    if isinstance(inner := schema.get("additionalProperties"), dict) and (limit := _range(inner)):
+        return f"{limit} each"
     bounds = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
     limits = [(sign, schema[bound]) for bound, sign in bounds.items() if bound in schema]
     written = [f"{sign} {n:g}" if abs(n) < 1e6 else f"{sign} {n:,}" for sign, n in limits]

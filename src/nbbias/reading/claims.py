@@ -69,8 +69,8 @@ def declared(
     ...        "ci_high": 0.15, "null": 0, "n": 9, "p_value": 0.01}
     >>> rows = [row | {"model": "a"}, row | {"model": "b", "p_value": 0.04}]
     >>> rows = tables.estimates(rows, study="news_bias", confidence=0.95)
-    >>> found = declared(rows, [{"statistic": "difference"}], confidence=0.95)
-    >>> found[["model", "p_adjusted", "verdict"]].to_dict("split")["data"]
+    >>> table = declared(rows, [{"statistic": "difference"}], confidence=0.95)
+    >>> table[["model", "p_adjusted", "verdict"]].to_dict("split")["data"]
     [['a', 0.02, 'significant'], ['b', 0.04, 'significant']]
     >>> declared(rows, [{"statistic": "bias"}], confidence=0.95)["reason"].tolist()
     ["not in this run: no statistic 'bias'; known: difference"]

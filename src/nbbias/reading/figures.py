@@ -122,7 +122,7 @@ def panels(
     if len(keys) == 1:
         numbers = list(divmod(numbers[0], _n_columns(table, by, columns)))
     parts = dict(iter(table.groupby(numbers)))
-    named = [key for key in keys if table[key].nunique(dropna=False) > 1] or keys[-1:]
+    labels = [key for key in keys if table[key].nunique(dropna=False) > 1] or keys[-1:]
     size = height if callable(height) else lambda _: height
     sizes = pd.Series({place: size(rows) for place, rows in parts.items()})
     heights = sizes.groupby(level=0).max().to_list()
@@ -132,7 +132,7 @@ def panels(
     for place, ax in np.ndenumerate(grid):
         if place in parts:
             draw(parts[place], ax)
-            _finish(ax, " · ".join(str(parts[place][key].iloc[0]) for key in named))
+            _finish(ax, " · ".join(str(parts[place][key].iloc[0]) for key in labels))
         else:
             ax.set_axis_off()
     for line in grid:
@@ -186,8 +186,8 @@ def draw_legend(figure: Figure) -> None:
     >>> [text.get_text() for text in figure.legends[0].get_texts()]
     ['direct']
     """
-    named = [zip(*ax.get_legend_handles_labels(), strict=True) for ax in figure.axes]
-    handles = {name: handle for pairs in named for handle, name in pairs}
+    entries = [zip(*ax.get_legend_handles_labels(), strict=True) for ax in figure.axes]
+    handles = {name: handle for pairs in entries for handle, name in pairs}
     if not handles:
         return
     marks, labels = list(handles.values()), list(handles)

@@ -86,8 +86,8 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     stated = any(f"p {sign} " in text for text in plain for sign in "=<≤")
     if CLAIM in rows and (stated or significance.is_significant(rows).any()):
         selected = rows.get("confidence_selected", pd.Series()).max() > rows["confidence"].max()
-        known = {"study": rows["study"].iloc[0], "least": any("≤" in text for text in plain)}
-        note = prose.render_plain("claims.adjusted", selected=selected, **known)
+        values = {"study": rows["study"].iloc[0], "least": any("≤" in text for text in plain)}
+        note = prose.render_plain("claims.adjusted", selected=selected, **values)
     return {
         "sentence": " ".join([*plain, note]).strip(),
         "plain": plain,
@@ -185,8 +185,8 @@ def sort_models(
     ['b', 'a']
     """
     parts = leading(estimates[estimates[CLAIM].notna()] if CLAIM in estimates else estimates)
-    found = map(significance.significant, parts)
-    by_size = [part.sort_values("estimate", key=abs, ascending=False) for part in found]
+    significant = map(significance.significant, parts)
+    by_size = [part.sort_values("estimate", key=abs, ascending=False) for part in significant]
     models = pd.concat([*by_size, *parts, rows])["model"].unique()
     return rows.sort_values("model", key=lambda of: of.map([*models].index), kind="stable")
 

@@ -58,7 +58,7 @@ def people(group: str) -> str:
     >>> people("female"), people("Sikh"), people("farmers"), people("female − male")
     ('women', 'Sikhs', 'farmers', 'women − men')
     """
-    return " − ".join(str(_GROUPS.get(one, {}).get("people", one)) for one in group.split(" − "))
+    return " − ".join(str(_GROUPS.get(part, {}).get("people", part)) for part in group.split(" − "))
 
 
 def of_people(group: str) -> str:
@@ -123,7 +123,7 @@ def judge(name: str) -> str:
     >>> judge("keywords"), judge("gpt-4 − keywords")
     ('word list', 'gpt-4 − word list')
     """
-    return " − ".join(_JUDGES.get(one, one) for one in str(name).split(" − "))
+    return " − ".join(_JUDGES.get(part, part) for part in str(name).split(" − "))
 
 
 def order(models: Iterable[str]) -> list[str]:
@@ -157,14 +157,14 @@ def measure(row: Mapping[str, Any]) -> str:
     ("women's share of gendered words", 'my own')
     """
     group = row.get("group")
-    named = group if isinstance(group, str) else ""
+    target = group if isinstance(group, str) else ""
     name = str(_phrases(row).get("name") or str(row["statistic"]).replace("_", " "))
-    of = of_people(named) if named else "the group's"
+    of = of_people(target) if target else "the group's"
     terms = _TERMS.get(str(row.get("bias")), "group terms")
     name = name.replace("{of}", of).replace("{terms}", terms)
     model = row.get("model")
     name = name.replace("{model}", model if isinstance(model, str) else "the model")
-    return name.replace("{people}", people(named) if named else "the group")
+    return name.replace("{people}", people(target) if target else "the group")
 
 
 def _names_models(row: Mapping[str, Any]) -> bool:
@@ -181,8 +181,8 @@ def estimated(row: Mapping[str, Any]) -> str:
     ('refusal rate', 'difference in refusal rate')
     """
     name, compared = measure(row), re.search("(difference|change|neutral)$", row["statistic"])
-    named = name.startswith(("difference", "change")) or _names_models(row)
-    return f"difference in {name}" if compared and not named else name
+    is_difference = name.startswith(("difference", "change")) or _names_models(row)
+    return f"difference in {name}" if compared and not is_difference else name
 
 
 def meaning(row: Mapping[str, Any]) -> str:

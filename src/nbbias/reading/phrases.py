@@ -145,17 +145,17 @@ def _clause(
         values["size"] = Markup(size(row, excess.iloc[0]))
         in_brackets = Markup(numbers(row, unit=unit if is_first else "", sign=sign))
         return render("claims.clause", numbers=in_brackets, **values)
-    said, each = "", list[tuple[str, str, str]]()
+    last_unit, clauses = "", list[tuple[str, str, str]]()
     for row in side.to_dict("records") if len(side) <= _MODELS else ():
         of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
-        of_row = size(row, row["estimate"] - _null(row)).removesuffix(said)
-        said = names.unit(row).name  # units are said once
-        unit_once = "" if each or not is_first else unit
+        of_row = size(row, row["estimate"] - _null(row)).removesuffix(last_unit)
+        last_unit = names.unit(row).name  # units are said once
+        unit_once = "" if clauses or not is_first else unit
         in_brackets = Markup(numbers(row, unit=unit_once, sep=",", sign=sign))
-        each.append((", ".join(of), Markup(of_row), in_brackets))
+        clauses.append((", ".join(of), Markup(of_row), in_brackets))
     values |= {"size": Markup(size_range(row, excess)), "n": Markup(count_range(side["n"]))}
     p = Markup(prose.p_value(significance.adjusted_p(side).max(), is_bound=True))
-    return render("claims.clauses", each=each, unit=unit, p=p, **values)
+    return render("claims.clauses", each=clauses, unit=unit, p=p, **values)
 
 
 def _clauses(sides: Sides, *, reference: str, unit: str) -> list[str]:
@@ -166,8 +166,8 @@ def _clauses(sides: Sides, *, reference: str, unit: str) -> list[str]:
         sentences.append(_clause(side, rows, reference=reference, unit=unit, is_first=not n))
         if implied:
             text = Markup(sentences.pop().removesuffix("."))
-            others = _dependent(*sides[at], implied)
-            sentences.append(render("claims.dependent", clause=text, each=others))
+            dependents = _dependent(*sides[at], implied)
+            sentences.append(render("claims.dependent", clause=text, each=dependents))
     further = [
         f"{names.measure(side.iloc[0].to_dict())} ({prose.listed(_where(side, part)['names'])})"
         for side, part in (sides[at] for at, _ in tree[_CLAUSES:])
@@ -179,7 +179,7 @@ def _dependent(
     side: pd.DataFrame, rows: pd.DataFrame, implied: Sides
 ) -> list[tuple[list[tuple[str, Markup, Markup]], str, list[str]]]:
     """Return whose shares went with another's, how far, in which direction, where elsewhere."""
-    models, each = _where(side, rows)["names"], dict[tuple[str, ...], list[Any]]()
+    models, by_direction = _where(side, rows)["names"], dict[tuple[str, ...], list[Any]]()
     for part, of in implied:
         row, where = part.iloc[0].to_dict(), _where(part, of)["names"]
         key = (names.direction(row), *(where if {*where} != {*models} else ()))
@@ -191,9 +191,9 @@ def _dependent(
         p_of_all = prose.p_value(p, is_bound=True) if p != first else ""
         details = whole if len(part) == 1 else p_of_all
         in_brackets = Markup(f" ({details})" if details else "")
-        said = names.of_people(str(row["group"])), Markup(by), in_brackets
-        each.setdefault(key, []).append(said)
-    return [(whose, direction, where) for (direction, *where), whose in each.items()]
+        phrase = names.of_people(str(row["group"])), Markup(by), in_brackets
+        by_direction.setdefault(key, []).append(phrase)
+    return [(whose, direction, where) for (direction, *where), whose in by_direction.items()]
 
 
 def signed(row: Row) -> str:
@@ -333,8 +333,8 @@ def heading(
         tested = untested is None or len(significance.valid_tests(rows))
         return none if tested else str(untested)
     if len(sides) <= most:
-        each = _headed([(side, rows) for side in sides])
-        return capitalize(render("claims.heading", each=each))
+        entries = _headed([(side, rows) for side in sides])
+        return capitalize(render("claims.heading", each=entries))
     models = pd.concat(sides).sort_index()["model"].drop_duplicates().to_list()
     n = rows["model"].nunique()
     where = {"k": len(models), "n": n, "kind": _kind(rows.head(1), n), "names": models}
@@ -343,15 +343,15 @@ def heading(
 
 def _headed(sides: Sides) -> list[tuple[str, str, dict[str, Any]]]:
     """Return what each side measures, its direction, and where; what names share is said once."""
-    each, last = [], ("", "")
+    entries, last = [], ("", "")
     for side, rows in sides:
         row = side.iloc[0].to_dict()
         name, of = names.measure(row), names.of_people(str(row["group"]))
         rest = name.removeprefix(of)  # what follows "women's"
         short = name != last[0] and name != rest == last[1]
-        each.append((of if short else name, names.direction(row), _where(side, rows)))
+        entries.append((of if short else name, names.direction(row), _where(side, rows)))
         last = (name, rest)
-    return each
+    return entries
 
 
 # --- what leads a page ------------------------------------------------------------------------
@@ -396,8 +396,8 @@ def summarize(parts: Parts, *, reference: str, simulated: Sequence[str] = ()) ->
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    said = _clauses(sides, reference=reference, unit="articles")
-    sentences, last = said[:_CLAUSES], said[_CLAUSES:]
+    clauses = _clauses(sides, reference=reference, unit="articles")
+    sentences, last = clauses[:_CLAUSES], clauses[_CLAUSES:]
     tested = [part for part in parts if len(significance.valid_tests(part))]
     untested = [part for part in parts if significance.valid_tests(part).empty]
     if rest := [part for part in tested if significance.significant(part).empty]:
@@ -430,17 +430,17 @@ def _measures(rows: pd.DataFrame) -> list[str]:
     ["Asian or Black people's share of race terms"]
     """
     kinds = rows.groupby(["measure", "statistic", "bias"], sort=False, dropna=False)
-    named = ([*map(names.measure, part.to_dict("records"))] for _, part in kinds)
-    return [*dict.fromkeys(_merged([*dict.fromkeys(part)]) for part in named)]
+    lists = ([*map(names.measure, part.to_dict("records"))] for _, part in kinds)
+    return [*dict.fromkeys(_merged([*dict.fromkeys(part)]) for part in lists)]
 
 
-def _merged(named: Sequence[str]) -> str:
-    words = [name.split() for name in named]
+def _merged(labels: Sequence[str]) -> str:
+    words = [name.split() for name in labels]
     first = _alike(words)
     last = _alike([of[first:][::-1] for of in words])
     middle = [" ".join(of[first : len(of) - last]) for of in words]
-    if len(named) == 1 or not all(middle):
-        return prose.listed(named, most=_NAMED, last="or")
+    if len(labels) == 1 or not all(middle):
+        return prose.listed(labels, most=_NAMED, last="or")
     shared = words[0][len(words[0]) - last :]
     return " ".join([*words[0][:first], prose.listed(middle, most=_NAMED, last="or"), *shared])
 
@@ -478,16 +478,16 @@ def _not_significant(
         values = {"names": margins[:most], "confidence": rows[0]["confidence"]}
         return render("claims.equivalent", **values, others=len(margins[most:]))
     mde = significance.minimum_detectable_effect(whole.reset_index(drop=True))
-    mde, named = mde.set_axis(whole.index), list[tuple[str, Markup, int]]()
+    mde, entries = mde.set_axis(whole.index), list[tuple[str, Markup, int]]()
     kinds = pd.concat(parts[:most]).groupby(["measure", "statistic"], sort=False)
     for _, kind in kinds:  # a kind's range stands once, behind the last
         text = size_range(kind.iloc[0].to_dict(), mde[kind.index]) if sizes else ""
         tested = kind[["p_adjusted", "ci_low"]].notna().all(axis=1)
         tested &= ~significance.never_significant(kind)  # has no minimum, whatever the scale
         above = int(mde[kind.index[tested]].isna().sum()) if text else 0
-        *others, last = _measures(kind)
-        named += [*((name, Markup(), 0) for name in others), (last, Markup(text), above)]
-    values = {"names": named, "others": len(parts[most:]), "further": further}
+        *head, last = _measures(kind)
+        entries += [*((name, Markup(), 0) for name in head), (last, Markup(text), above)]
+    values = {"names": entries, "others": len(parts[most:]), "further": further}
     return render("claims.not_significant", **values)
 
 
@@ -524,24 +524,24 @@ def technical(parts: Parts, *, unit: str = "articles") -> str:
     if len(tested):
         sentences.append(render("claims.paper", alpha=1 - whole["confidence"].max(), **counts))
     if len(rest := tested.drop(index=significant.index)):
-        named = [names.measure(row) for row in rest.to_dict("records")]
-        by_name = rest.groupby([rest.get(CLAIM, rest["study"]), named], sort=False)
+        labels = [names.measure(row) for row in rest.to_dict("records")]
+        by_name = rest.groupby([rest.get(CLAIM, rest["study"]), labels], sort=False)
         of_rest = [part for _, part in by_name]
         further = len(rest) * (len(significant) > 0)
         sentences.append(_not_significant(of_rest, whole, further=further, most=len(rest)))
-    excluded = _excluded(whole, named=True)
+    excluded = _excluded(whole, with_names=True)
     return " ".join([*sentences, *excluded]).replace(" percentage points", " pp")
 
 
-def _excluded(rows: pd.DataFrame, *, named: bool = False) -> list[str]:
+def _excluded(rows: pd.DataFrame, *, with_names: bool = False) -> list[str]:
     """Say how many rows could not be tested, and most often why; nothing where all were."""
     untested = rows[rows["p_adjusted"].isna()]
-    few = rows[significance.never_significant(rows)].to_dict("records")
-    never = [f"{names.measure(row)} in {names.subject(row, rows)}" for row in few]
+    records = rows[significance.never_significant(rows)].to_dict("records")
+    never = [f"{names.measure(row)} in {names.subject(row, rows)}" for row in records]
     counts = {"untested": len(untested), "of": len(rows), "never": never}
-    counts["names"] = _measures(untested) if named and len(untested) < len(rows) else []
+    counts["names"] = _measures(untested) if with_names and len(untested) < len(rows) else []
     reason = commonest_reason(untested)
-    return [render("claims.excluded", reason=reason, **counts)] if len(untested) or few else []
+    return [render("claims.excluded", reason=reason, **counts)] if len(untested) or records else []
 
 
 def choose_key_numbers(parts: Parts) -> pd.DataFrame:

@@ -116,9 +116,9 @@ def minus_null(rows: pd.DataFrame, where: pd.Series | bool = True) -> pd.DataFra
 def minus_prose(rows: pd.DataFrame) -> pd.DataFrame:
     """Return scores tested against reference prose as differences: the intervals are of these."""
     tested = rows["test"].astype("str").str.contains("neutral prose")
-    named = rows["model"].mask(tested, rows["model"] + " \N{MINUS SIGN} reference prose")
+    labels = rows["model"].mask(tested, rows["model"] + " \N{MINUS SIGN} reference prose")
     ends = {end: rows[end].mask(tested) for end in ("null_low", "null_high")}
-    return minus_null(rows.assign(model=named, **ends), tested)
+    return minus_null(rows.assign(model=labels, **ends), tested)
 
 
 def is_mirrored(rows: pd.DataFrame, *, values: Sequence[str] = ("estimate",)) -> pd.Series:

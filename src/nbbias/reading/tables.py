@@ -139,8 +139,8 @@ def readable(
     >>> table.note
     'All rows: instrument TextBlob.'
     """
-    named = _read_words(*words, estimates) if words else {"title": ""}
-    whole = Table(estimates, **{"gap": "not tested", **named, **options})
+    fields = _read_words(*words, estimates) if words else {"title": ""}
+    whole = Table(estimates, **{"gap": "not tested", **fields, **options})
     shown = estimates.reset_index(drop=True)
     if statistics is not None:
         shown = shown[shown["statistic"].isin(statistics)]
@@ -214,8 +214,8 @@ def wide(
     marks = np.where(significance.is_significant(rows), np.where(selected, " ‡", " *"), "")
     cells = [estimate_cell(names.scaled(row)) for row in shown] + marks.astype(object)
     texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
-    named = rows.assign(cell=cells, **texts)
-    table = named.pivot_table("cell", keys, columns, aggfunc="first", sort=False)
+    frame = rows.assign(cell=cells, **texts)
+    table = frame.pivot_table("cell", keys, columns, aggfunc="first", sort=False)
     whole = Table(table.reset_index(), **_read_words(*words, rows))
     labels = {str(name): _in_words(columns, name) for name in table} | {**(whole.labels or {})}
     note = f"{whole.note or ''} N = {count_range(rows['n'])} {of}.".strip()
@@ -331,11 +331,11 @@ def results_html(results: tuple[Any, ...]) -> str:
     >>> "LLM Bias Index" in html, "scores (0)" in html, html.count("<tr>")
     (True, True, 11)
     """
-    named: dict[str, pd.DataFrame | None] = results._asdict()  # type: ignore[attr-defined]
-    estimates = named["estimates"]
+    by_name: dict[str, pd.DataFrame | None] = results._asdict()  # type: ignore[attr-defined]
+    estimates = by_name["estimates"]
     assert estimates is not None
     shown = estimates.dropna(subset="estimate").sort_values("p_adjusted", kind="stable")[:10]
-    listed = [f"{name} ({len(rows):,})" for name, rows in named.items() if rows is not None]
+    listed = [f"{name} ({len(rows):,})" for name, rows in by_name.items() if rows is not None]
     title = f"{len(shown)} of {len(estimates):,} estimates, by p value"
     labels = [names.label(row, shown) for row in shown.to_dict("records")]
     note = f"Tables, with their rows: {', '.join(listed)}."

@@ -67,9 +67,9 @@ def held_out() -> pd.DataFrame:
     True
     """
     table = pd.read_csv(data_path("refusals/held_out.csv")).drop(columns="source")
-    refusals, others = table["tp"] + table["fn"], table["tn"] + table["fp"]
-    table["sensitivity"], table["specificity"] = table["tp"] / refusals, table["tn"] / others
-    table["accuracy"] = (table["tp"] + table["tn"]) / (refusals + others)
+    refusals, answers = table["tp"] + table["fn"], table["tn"] + table["fp"]
+    table["sensitivity"], table["specificity"] = table["tp"] / refusals, table["tn"] / answers
+    table["accuracy"] = (table["tp"] + table["tn"]) / (refusals + answers)
     table["balanced_accuracy"] = table[["sensitivity", "specificity"]].mean(axis=1)
     by_method = table.drop(columns="model").groupby("method", sort=False)
     means = by_method.mean().assign(**by_method[COUNTS].sum(), model="mean").reset_index()

@@ -128,8 +128,8 @@ def table(texts: Iterable[str]) -> pd.DataFrame:
     flags = pd.DataFrame([_flags(*pair) for pair in zip(listed, split, strict=True)])
     begun = [lines[:WHOLE] for lines in split]
     openings = [" ".join(lines[:OPENING])[:OPENING_LENGTH] for lines in split]
-    every = [*openings, *(line for lines in begun for line in lines)]
-    vectors = STRETCH * embeddings.embed(every, model=MODEL)
+    passages = [*openings, *(line for lines in begun for line in lines)]
+    vectors = STRETCH * embeddings.embed(passages, model=MODEL)
     ends = len(listed) + np.cumsum([len(lines) for lines in begun])
     of_opening, *by_text = np.split(vectors, [len(listed), *ends[:-1]])
     of_first = np.array([lines[0] for lines in by_text])

@@ -94,7 +94,7 @@ def plan_check(
     try:
         written, runs = plan_values(
             {"study": study.stem, **paths, "generate": block},
-            study.own(dict.fromkeys(paths, 0)),
+            study.choose_settings(dict.fromkeys(paths, 0)),
             head=f"# nbbias check {model}",
             path=Path(f"{base}.yaml"),
             out=out,
@@ -113,8 +113,8 @@ def _write_versions(prompts: pd.DataFrame, swap: Collection[str], *, where: str,
     prompts = prompt_files.check_prompts(prompts, where=where)
     table = counterfactual.swap_prompts(prompts, swap, where=where)
     tables.write(path, table.to_csv(index=False))
-    named, groups = table["unit"].nunique(), f"a group of {', '.join(swap)}"
-    counted = f"{named} of {len(prompts)} prompts name {groups}, with {len(table)} versions"
+    n_prompts, groups = table["unit"].nunique(), f"a group of {', '.join(swap)}"
+    counted = f"{n_prompts} of {len(prompts)} prompts name {groups}, with {len(table)} versions"
     return f"{path}: {counted}; the others are not asked"
 
 

@@ -42,7 +42,7 @@ class Trial(NamedTuple):
     """A study tried on files: its command, what they leave out, how they were read, and faults."""
 
     command: str
-    settings: params.Own
+    settings: params.Settings
     readings: list[tables.FileReading]
     problems: Sequence[str]
 
@@ -121,19 +121,19 @@ def _columns(trial: Trial) -> int:
 
 
 def _try_as(study: params.Study, files: dict[str, str]) -> Trial:
-    named = {name.removesuffix("_path"): file for name, file in files.items()}
-    inputs = [f"{name}={shlex.quote(file)}" for name, file in named.items()]
-    problems, paths, settings = list[str](), dict[str, str](), params.Own()
+    args = {name.removesuffix("_path"): file for name, file in files.items()}
+    inputs = [f"{name}={shlex.quote(file)}" for name, file in args.items()]
+    problems, paths, settings = list[str](), dict[str, str](), params.Settings()
     with tables.record_reads() as readings:
         try:
-            paths, settings = user_files.recognize(study, ["=".join(one) for one in named.items()])
+            paths, settings = user_files.recognize(study, ["=".join(item) for item in args.items()])
             values = paths | {name: value for name, (value, _) in settings.items()}
             study.check(studies.validate(study.stem, values))
-            unread = set(paths.values()) - {one.path for one in readings if one.form}
+            unread = set(paths.values()) - {item.path for item in readings if item.form}
             problems = [f"{path} is not read" for path in sorted(unread)]
         except tables.NbbiasError as error:
             problems = list(error.breaches)
-    readings_used = [one for one in readings if one.form and one.path in paths.values()]
+    readings_used = [item for item in readings if item.form and item.path in paths.values()]
     shown = [_HAS.sub("", problem.replace("_path", "")) for problem in problems[:3]]
     shown = [shorten(_FURTHER.sub("&…", problem), 180) for problem in shown]
     command = f"nbbias run {study.stem} {' '.join(inputs)}"
@@ -145,13 +145,13 @@ def _ready(stem: str, trial: Trial) -> Iterator[str]:
     yield from _entry(stem, trial.command)
     for name, (value, reason) in trial.settings.items():
         yield from _entry("", f"{name}: {params.as_yaml(value, flow=True)} ({reason})")
-    read = [one.table for one in trial.readings if one.table is not None]
+    read = [item.table for item in trial.readings if item.table is not None]
     counts, plans = _count(read), calibration.planning.PLANS.get(stem, {})
     parts, _ = trial.settings.get("parts", (plans, ""))
     for claim in [claim for claim in plans if claim in parts]:
         keys = _KEYS.get(plans[claim].unit, ["label"])
         rows = [table[keys].dropna() for table in read if {*keys} <= {*table}]
-        units = [set(each.itertuples(index=False)) for each in rows]
+        units = [set(frame.itertuples(index=False)) for frame in rows]
         n = len(set.intersection(*units)) if units else 0
         yield from _entry("", f"{claim}: {_power(plans[claim], n, counts)}")
 
@@ -195,5 +195,5 @@ def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]
 
 
 def _entry(head: str, text: str) -> list[str]:
-    first, *others = wrap(tables.visible(text), 61, break_on_hyphens=False)
-    return [f"  {head:<15} {first}", *(f"{'':18}{line}" for line in others)]
+    first, *lines = wrap(tables.visible(text), 61, break_on_hyphens=False)
+    return [f"  {head:<15} {first}", *(f"{'':18}{line}" for line in lines)]

@@ -127,10 +127,10 @@ def lock(folder: Path) -> Iterator[None]:
     except OSError as error:  # some have no file's name
         raise NbbiasError(str(folder), f"cannot be locked: {error.strerror or error}") from None
     try:
-        for each in (place, failed(folder).resolve()):
-            shutil.rmtree(_hidden(each, "new"), ignore_errors=True)
-            _recover(each)
-            for left in (_hidden(each, "new"), _hidden(each, "old")):
+        for target in (place, failed(folder).resolve()):
+            shutil.rmtree(_hidden(target, "new"), ignore_errors=True)
+            _recover(target)
+            for left in (_hidden(target, "new"), _hidden(target, "old")):
                 if os.path.lexists(left):
                     message = "is left of a killed run and cannot be removed; remove it"
                     raise NbbiasError(str(left), message)

@@ -197,8 +197,8 @@ def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
     except Exception as error:  # a run without a page has failed, but is not lost
         log.debug("no page for %s", job.run.label, exc_info=True)
         outcome |= {**_failure(error), "message": f"no page was written: {error}"}
-    said = {name: outcome[name] for name in ("cell", "error", "message") if name in outcome}
-    ended = {**times, "status": outcome["status"], "error": said or None}
+    failure = {name: outcome[name] for name in ("cell", "error", "message") if name in outcome}
+    ended = {**times, "status": outcome["status"], "error": failure or None}
     try:
         pages.manifest.write(folder, job.description, **ended)
         folder = place.keep(folder, job.run.folder, complete=outcome["status"] == "ok")

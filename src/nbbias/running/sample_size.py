@@ -85,8 +85,8 @@ def _row(
     assumed = {name: value for name, value in values.items() if name != "claim"}
     plan = params.validate(claims[claim], assumed, where=where)
     size = plan.units or plan.sample_size()
-    told = {name: getattr(plan, name) for name in ("statistic", "unit", "criterion")}
-    row = {"claim": claim, **told, **plan.model_dump(), **dict.fromkeys(RESULTS, math.nan)}
+    design = {name: getattr(plan, name) for name in ("statistic", "unit", "criterion")}
+    row = {"claim": claim, **design, **plan.model_dump(), **dict.fromkeys(RESULTS, math.nan)}
     if size is not None:
         row |= {"n": size, "reached": plan.power_at(size)} | plan.count_cost(size)
     return row
@@ -109,7 +109,7 @@ def readable(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     power = ["" if pd.isna(power) else f"{power:.0%}" for power in rows["reached"]]
     units = rows["n"].astype("object")
     units = units.where(rows["n"].notna(), f"more than {calibration.planning.MAXIMUM_UNITS:,}")
-    named = [" or ".join(rows[name].unique()) for name in ("unit", "criterion")]
-    results = dict(zip(named, (units, power), strict=True))
+    labels = [" or ".join(rows[name].unique()) for name in ("unit", "criterion")]
+    results = dict(zip(labels, (units, power), strict=True))
     table = rows[list(dict.fromkeys(["effect", *varies.index[varies]]))].assign(**results)
     return table.join(rows[list(_COSTS)].dropna(axis="columns", how="all")), note

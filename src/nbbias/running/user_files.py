@@ -40,8 +40,8 @@ def parse_targets(targets: Sequence[str]) -> tuple[list[Path], str, list[str]]:
     ([], 'news_bias', ['o.csv', 'g.csv'])
     """
     first, *rest = targets
-    others = any(name in STUDIES or name.lower().endswith(_PARAMS) for name in rest)
-    if first in STUDIES and rest and not others and not tables.is_file(Path(first)):
+    has_studies = any(name in STUDIES or name.lower().endswith(_PARAMS) for name in rest)
+    if first in STUDIES and rest and not has_studies and not tables.is_file(Path(first)):
         return [], first, rest
     paths = []
     for name in targets:
@@ -98,7 +98,7 @@ def assign_inputs(study: params.Study, files: Sequence[str]) -> dict[str, str]:
     return {parameters[name]: path for name, path in zip(paths, detected, strict=True)}
 
 
-def recognize(study: params.Study, files: Sequence[str]) -> tuple[dict[str, str], params.Own]:
+def recognize(study: params.Study, files: Sequence[str]) -> tuple[dict[str, str], params.Settings]:
     """Return `assign_inputs` of a study's files, and the parameters that texts of this size take.
 
     Raises
@@ -108,7 +108,7 @@ def recognize(study: params.Study, files: Sequence[str]) -> tuple[dict[str, str]
     """
     paths = assign_inputs(study, files)
     read = tables.attempt_all(lambda path: tables.read_table(path, {}, rest=True), paths.values())
-    return paths, study.own(dict(zip(paths, map(len, read), strict=True)))
+    return paths, study.choose_settings(dict(zip(paths, map(len, read), strict=True)))
 
 
 # --- the params file --------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def plan_files(
         )
     lines = []
     # How each file was read, once; one file may be several inputs, each by its form.
-    for reading in {(one.path, id(one.form)): one for one in readings}.values():
+    for reading in {(item.path, id(item.form)): item for item in readings}.values():
         inputs = [name.removesuffix("_path") for name in paths if paths[name] == reading.path]
         lines += _describe(reading, " and ".join(inputs)) if inputs else []
     lines += [
@@ -170,7 +170,7 @@ def plan_files(
 
 def plan_values(
     values: Mapping[str, Any],
-    settings: params.Own,
+    settings: params.Settings,
     *,
     head: str,
     path: Path,

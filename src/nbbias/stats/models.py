@@ -67,7 +67,7 @@ def mixed_model(
     tables.require_columns(scores, ["model", "article_id", value], where="scores")
     keys = [key for key in KEYS if key in scores]
     rows = []
-    for key, cell in tables.by_keys(scores, keys):
+    for key, cell in tables.split_groups(scores, keys):
         measured = cell[cell[value].notna()]
         coefficients, reason = _fit(measured, value, confidence)
         sizes, counts = cell["model"].value_counts(), measured["model"].value_counts()

@@ -45,8 +45,8 @@ def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.Dat
     >>> effects = pd.DataFrame({"instrument": "i", "bias": "b", "words": "words", "group": "g",
     ...                         "said": list("xyyvw"), "swap_effect": [0.0, 0.2, 0.4, 0.1, 0.3],
     ...                         "beside_nobody": [0.1, 0.3, 0.5, -0.6, 0.2]})
-    >>> found = estimate_swap_effects(effects, confidence=0.95).iloc[0]
-    >>> float(found["swap_effect"].round(3)), int(found["n"]), found["worst_words"]
+    >>> row = estimate_swap_effects(effects, confidence=0.95).iloc[0]
+    >>> float(row["swap_effect"].round(3)), int(row["n"]), row["worst_words"]
     (0.2, 5, 'v (-0.60), y (+0.40), w (+0.20)')
     """
     rows = []

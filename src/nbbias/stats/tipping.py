@@ -71,9 +71,9 @@ def recall_tipping_point(first: np.ndarray, second: np.ndarray, *, confidence: f
         left = np.arange(more[:, 0].max(initial=0) + 1)
         chances = binom.pmf(left, more[:, :1], 1 - missed)
         words = left + more[:, 1:]
-        named = (chances * (words > 0)).sum(axis=1)
+        weight = (chances * (words > 0)).sum(axis=1)
         share = (chances * left / np.maximum(words, 1)).sum(axis=1)
-        difference = (share - named * shares) / named.mean()
+        difference = (share - weight * shares) / weight.mean()
         return _lower_limit(sparse_mean(difference, confidence=confidence))
 
     return _smallest(ci_low)

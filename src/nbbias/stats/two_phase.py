@@ -157,8 +157,8 @@ def labelled_shares(
     (True, 1, 1)
     """
     combine = partial(active_share if in_rounds else two_phase, judge, confidence=confidence)
-    given = [labels[name] for name in ("label", "low", "high") if name in labels]
-    share, *ends = (combine(one, probability=probability, prompts=prompts) for one in given)
+    columns = [labels[name] for name in ("label", "low", "high") if name in labels]
+    share, *ends = (combine(column, probability=probability, prompts=prompts) for column in columns)
     yield share
     if ends:
         n = int((labels["raters"] > 1).sum())
@@ -347,14 +347,14 @@ def calibrate(score: pd.Series, label: pd.Series, weight: pd.Series) -> pd.Serie
     >>> rate[[0, 39]].round(1).tolist()
     [0.1, 0.9]
     """
-    known = label.notna().to_numpy()
-    truth, weight = label[known].to_numpy(float), weight[known].to_numpy(float)
+    is_labelled = label.notna().to_numpy()
+    truth, weight = label[is_labelled].to_numpy(float), weight[is_labelled].to_numpy(float)
     n, weight = len(truth), weight / weight.mean()
     about = (truth @ weight + _DRAWN / 2) / (n + _DRAWN)
     truth = (n * truth + _DRAWN * about) / (n + _DRAWN)
     features = np.column_stack([logit(score.clip(*_SCORES).fillna(0.5)), score.isna()])
     weights = np.r_[weight * truth, weight * (1 - truth)]
-    rows, classes = np.tile(features[known], (2, 1)), np.repeat([1, 0], n)
+    rows, classes = np.tile(features[is_labelled], (2, 1)), np.repeat([1, 0], n)
     fitted = LogisticRegression(C=1 / _PENALTY).fit(rows, classes, sample_weight=weights)
     return pd.Series(fitted.predict_proba(features)[:, 1], score.index)
 
@@ -405,15 +405,15 @@ def active_share(
     >>> [round(value, 2) for value in (row.estimate, row.ci_low, row.ci_high)], row.n
     ([0.5, 0.37, 0.63], 40)
     """
-    known = label.notna().to_numpy()
+    is_labelled = label.notna().to_numpy()
     units = np.arange(len(label)) if prompts is None else prompts
-    n, labels = len(np.unique(units[known])), int(known.sum())
+    n, labels = len(np.unique(units[is_labelled])), int(is_labelled.sum())
     if not labels:
         return Estimate(reason="no answer has a label", n=n, n_lost=0)
     weight = intervals.equal_weights(units) / len(np.unique(units))
-    counted = np.where(known, 1 / probability.where(known, 1.0).to_numpy(float), 0.0)
+    counted = np.where(is_labelled, 1 / probability.where(is_labelled, 1.0).to_numpy(float), 0.0)
     rate = calibrate(score, label, pd.Series(counted, label.index)).to_numpy()
-    off = np.where(known, label.to_numpy(float) - rate, 0.0)
+    off = np.where(is_labelled, label.to_numpy(float) - rate, 0.0)
     estimate = float(np.clip(weight @ (rate + counted * off), 0, 1))
     # Of a weight that is 0 unless a text is drawn, and 1 on average, E(w²) − 1 is the variance.
     varied = weight**2 * counted * (counted - 1)

@@ -29,7 +29,6 @@ from .contracts import (
     UNTESTABLE as UNTESTABLE,
     Contract as Contract,
     Estimated as Estimated,
-    by_keys as by_keys,
     chance as chance,
     check as check,
     check_blank_texts as check_blank_texts,
@@ -39,6 +38,7 @@ from .contracts import (
     is_blank as is_blank,
     require_columns as require_columns,
     require_measurable as require_measurable,
+    split_groups as split_groups,
     with_chance as with_chance,
 )
 from .datasets import read_published as read_published

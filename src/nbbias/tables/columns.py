@@ -153,14 +153,14 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
       - column n: expected a whole number, 0 or more, but row 2 holds -1
     """
     names, form, matches = file.names, file.form, file.columns
-    others = [name for name in names if name not in form]
+    extras = [name for name in names if name not in form]
     absent = [name for name in form if name not in matches]
-    near = similar_columns(absent, others)
+    near = similar_columns(absent, extras)
     filled = [name for name in absent if form[name].without and not near[name]]
     missing = [n for n in absent if form[n].needed and n not in filled and not file.assigned.get(n)]
     breaches = describe_missing(missing, names, expected=form, where=file.path)
     breaches += _unknown_columns(file)
-    roles = {name: name for name in others if rest} | {c: name for name, c in matches.items()}
+    roles = {name: name for name in extras if rest} | {c: name for name, c in matches.items()}
     twice = [column for column in roles if names.count(column) > 1]
     breaches += [f"the column {visible(column)} occurs twice; keep one" for column in twice]
     if twice:

@@ -224,12 +224,12 @@ def _check_column(values: pd.Series, column: Values) -> tuple[pd.Series, list[st
     """Return a column in its kind, and what is wrong with it."""
     if not column.nullable and values.hasnans:
         return values, _faults((values.isna(), "a value is missing"))
-    given, (values, fault) = values, convert(values, column.kind)
+    raw_values, (values, fault) = values, convert(values, column.kind)
     if fault:
         return values, [fault]
     if column.kind == "flag" and not column.nullable:
         values = values.astype(bool)
-    rules = ((given.notna() & ~rule.holds(values), rule.error) for rule in column.checks)
+    rules = ((raw_values.notna() & ~rule.holds(values), rule.error) for rule in column.checks)
     return values, _faults(*rules)
 
 
@@ -500,14 +500,14 @@ def estimates_and_units(
     return Estimated(table, units)
 
 
-def by_keys(
+def split_groups(
     table: pd.DataFrame, keys: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
     """Yield what a group of rows has in common, by column, and the rows; groups as they appear.
 
     Examples
     --------
-    >>> [key for key, _ in by_keys(pd.DataFrame({"model": ["b", "a", "b"]}), ["model"])]
+    >>> [key for key, _ in split_groups(pd.DataFrame({"model": ["b", "a", "b"]}), ["model"])]
     [{'model': 'b'}, {'model': 'a'}]
     """
     groups = table.groupby(list(keys), sort=False, dropna=False) if keys else [((), table)]

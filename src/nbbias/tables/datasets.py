@@ -129,7 +129,7 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
             reason = f"{row['account']} asks for an account: download {path.name} at {row['url']}"
             raise DataError(name, f"{reason}, put it at {path}, and repeat this command")
         yield _fetch_file(path, row["url"], row["sha256"], progressbar)
-        parts.append((path, dict(one.split("=") for one in row["set"].split(";") if one)))
+        parts.append((path, dict(pair.split("=") for pair in row["set"].split(";") if pair)))
     for table in _tables(name):
         path = folder() / table
         if path.is_file():

@@ -183,9 +183,9 @@ def similar_columns(
     >>> similar_columns(["text", "model"], ["id", "Text "])
     {'text': ['Text '], 'model': []}
     """
-    others = {str(name).strip().lower(): name for name in names if name not in set(expected)}
+    pool = {str(name).strip().lower(): name for name in names if name not in set(expected)}
     close = difflib.get_close_matches
-    return {n: [others[match] for match in close(n, others, n=1, cutoff=0.75)] for n in missing}
+    return {n: [pool[match] for match in close(n, pool, n=1, cutoff=0.75)] for n in missing}
 
 
 def describe_missing(

@@ -74,13 +74,13 @@ def read_eval(path: Path, parse: Callable[[str], Any]) -> list[Record]:
     try:
         with ZipFile(path) as archive:
             members = {info.filename: info for info in archive.infolist()}  # the last of a name
-            named = [name for name in members if name.startswith("samples/")]
+            entries = [name for name in members if name.startswith("samples/")]
             heads = [name for name in ("header.json", "_journal/start.json") if name in members]
             if not heads:
                 raise ValueError("is not a log of inspect_ai: it has no header.json")
-            _require_bounded([members[name] for name in (*heads[:1], *named)])
+            _require_bounded([members[name] for name in (*heads[:1], *entries)])
             header = parse(_unpack(archive, members[heads[0]]))
-            samples = (parse(_unpack(archive, members[name])) for name in named)
+            samples = (parse(_unpack(archive, members[name])) for name in entries)
             return _number_samples(_from_inspect({**_object(header), "samples": samples}, path))
     except (BadZipFile, zlib.error, EOFError) as error:
         raise ValueError(f"the archive is damaged ({error})") from None
@@ -125,8 +125,8 @@ def _from_inspect(content: Record, _: Path) -> Iterator[Record]:
         output, attachments = _object(sample.get("output")), _object(sample.get("attachments"))
         answer = output.get("completion")
         if not answer and (choices := _objects(output.get("choices"))):
-            answer = _said(_object(choices[0].get("message")).get("content"))
-        asked = _said(sample.get("input"))
+            answer = _read_message(_object(choices[0].get("message")).get("content"))
+        asked = _read_message(sample.get("input"))
         record = {"input": asked, "text": answer, "id": sample.get("id"), "model": model}
         if sample.get("error"):
             record["text"] = None  # what there is of it is cut off
@@ -236,12 +236,12 @@ def _plain(value: Any) -> Record:
     return {k: v for k, v in _object(value).items() if isinstance(v, str | int | float)}
 
 
-def _said(value: Any) -> Any:
+def _read_message(value: Any) -> Any:
     """Return a message's text, or of a conversation what its user said."""
     if not isinstance(value, list):
         return value
     users = [part for part in _objects(value) if part.get("role", "user") == "user"]
-    texts = [_said(p.get("content")) if "content" in p else p.get("text") for p in users]
+    texts = [_read_message(p.get("content")) if "content" in p else p.get("text") for p in users]
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 

@@ -146,11 +146,11 @@ def _encode(texts: list[str], chosen: str, stamp: str, *, device: str) -> np.nda
 
 
 #: The same, its vectors kept in runs, or always.
-_STAGED = {kept: tables.stage(_encode, always=kept) for kept in (False, True)}
+_STAGED = {persist: tables.stage(_encode, always=persist) for persist in (False, True)}
 
 
 def embed(
-    texts: Iterable[str | None], *, model: str = AUTO, device: str = "cpu", kept: bool = False
+    texts: Iterable[str | None], *, model: str = AUTO, device: str = "cpu", persist: bool = False
 ) -> np.ndarray:
     """Embed texts; each distinct one is encoded once in a process.
 
@@ -166,7 +166,7 @@ def embed(
         vectors as they come; here, as of all models, it is their cosine.
     device
         Where PyTorch runs the model, such as ``"cpu"`` or ``"cuda"``.
-    kept
+    persist
         Keep the vectors on disk outside of runs, too.
 
     Returns
@@ -198,13 +198,13 @@ def embed(
     stamp = f"{instrument(chosen)} {tables.stamp(folder)}"
     if stamp not in _vectors:
         _vectors[stamp] = read_shipped("vector") if chosen == OFFLINE else {}
-    known = _vectors[stamp]
+    cache = _vectors[stamp]
 
     def encode(distinct: list[str]) -> np.ndarray:
-        if new := [text for text in distinct if text not in known]:
-            encoded = _STAGED[kept](new, chosen, stamp, device=device)
-            known.update(zip(new, encoded, strict=True))
+        if new := [text for text in distinct if text not in cache]:
+            encoded = _STAGED[persist](new, chosen, stamp, device=device)
+            cache.update(zip(new, encoded, strict=True))
         none = np.zeros((0, 1), np.float32)
-        return np.stack([known[text] for text in distinct]) if distinct else none
+        return np.stack([cache[text] for text in distinct]) if distinct else none
 
     return on_distinct(texts, encode, missing=np.float32(np.nan))

@@ -266,8 +266,8 @@ def load_all(
     >>> load_all(["gender", "religion"])["bias"].unique().tolist()
     ['gender', 'religion']
     """
-    own = paths or {}
-    read = (load(b, path=own.get(b), names_path=names_path, language=language) for b in biases)
+    files = paths or {}
+    read = (load(b, path=files.get(b), names_path=names_path, language=language) for b in biases)
     return pd.concat(read, ignore_index=True)
 
 
@@ -304,9 +304,9 @@ def coverage(
     keys = ["bias", "group"]
     by_bias = [terms for _, terms in lexicon.groupby("bias", sort=False)]
     listed = pd.concat([part for terms in by_bias for part in (terms.assign(group="any"), terms)])
-    every = pd.concat([matches.assign(group="any"), matches]).astype(dict.fromkeys(keys, str))
-    of_group = every.groupby(keys)
-    distinct = every.drop_duplicates([*keys, "text_id", "sentence_id"])
+    rows = pd.concat([matches.assign(group="any"), matches]).astype(dict.fromkeys(keys, str))
+    of_group = rows.groupby(keys)
+    distinct = rows.drop_duplicates([*keys, "text_id", "sentence_id"])
     table = pd.DataFrame({"terms": listed.groupby(keys, sort=False).size()})
     table["terms_seen"], table["matches"] = of_group["term"].nunique(), of_group.size()
     table["texts"] = of_group["text_id"].nunique()

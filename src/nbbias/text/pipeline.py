@@ -174,15 +174,15 @@ def _build(terms: pd.DataFrame) -> list[Matcher]:
 
 def _find(doc: Doc, matchers: list[Matcher]) -> Iterator[tuple[Span, Meaning]]:
     """Yield the matches of one bias: the longest where several overlap, none across sentences."""
-    found: dict[tuple[int, int], Meaning] = {}
+    matches: dict[tuple[int, int], Meaning] = {}
     for matcher, meanings in matchers:
         for key, start, end in matcher(doc):
             if meanings[key][2] != "descriptor" or not _is_negated(doc, start):
-                found[start, end] = meanings[key]
-    spans = [doc[start:end] for start, end in found]
+                matches[start, end] = meanings[key]
+    spans = [doc[start:end] for start, end in matches]
     spans = [span for span in spans if span[0].sent.start == span[-1].sent.start]
     for span in filter_spans(spans):
-        yield span, found[span.start, span.end]
+        yield span, matches[span.start, span.end]
 
 
 def _is_negated(doc: Doc, start: int) -> bool:

@@ -61,8 +61,8 @@ def _combined() -> Assess:
     weights = 1 / np.array([*COMBINED.values()])
 
     def assess(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        polarity, known = zip(*(scorer(texts) for scorer in scorers), strict=True)
-        return np.average(polarity, axis=0, weights=weights), np.max(known, axis=0)
+        polarity, n_words = zip(*(scorer(texts) for scorer in scorers), strict=True)
+        return np.average(polarity, axis=0, weights=weights), np.max(n_words, axis=0)
 
     return assess
 

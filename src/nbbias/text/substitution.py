@@ -305,7 +305,7 @@ def replace_words(texts: pd.Series, replacements: Mapping[str, str]) -> pd.Serie
 
 
 def swap_effects(
-    words: pd.Series, swaps: pd.DataFrame, *, score: Score, known: pd.Series | None = None
+    words: pd.Series, swaps: pd.DataFrame, *, score: Score, values: pd.Series | None = None
 ) -> pd.Series:
     """Return the swap effect of sentences: score minus its mean over all groups substituted.
 
@@ -317,7 +317,7 @@ def swap_effects(
         Of `swap_groups`.
     score
         The scorer; each distinct text is scored once.
-    known
+    values
         The scores of `words`, in their order, which are then not scored again.
 
     Returns
@@ -334,7 +334,7 @@ def swap_effects(
     """
     subset = words.loc[swaps["row"].unique()]
     texts = subset.tolist() + swaps["text"].tolist()
-    of_words = pd.Series(dtype=float) if known is None else known.set_axis(words)
+    of_words = pd.Series(dtype=float) if values is None else values.set_axis(words)
     of_words = of_words[~of_words.index.duplicated()]
 
     def look_up(distinct: list[str]) -> np.ndarray:
@@ -401,9 +401,9 @@ def score_texts(
     for words, _ in lists:
         table.loc[words.index, "named"] += 1
     for name, score in scores.items():
-        known = pd.Series(np.asarray(score(distinct), dtype=float), distinct)
+        cache = pd.Series(np.asarray(score(distinct), dtype=float), distinct)
         for words, swaps in lists:
-            table.loc[words.index, name] += swap_effects(words, swaps, score=known.loc.__getitem__)
+            table.loc[words.index, name] += swap_effects(words, swaps, score=cache.loc.__getitem__)
     return table
 
 

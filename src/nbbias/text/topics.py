@@ -287,15 +287,15 @@ def perplexity(
 
 def _predict(topics: TopicModel, tokens: pd.DataFrame) -> tuple[float, int]:
     """Predict every other known word of texts by the topics that the words between them give."""
-    known = tokens[tokens["lemma"].isin(topics.vocabulary.index)]
-    text, index = pd.factorize(known["text_id"])
-    odd = known.groupby("text_id", sort=False).cumcount().to_numpy() % 2 == 1
+    subset = tokens[tokens["lemma"].isin(topics.vocabulary.index)]
+    text, index = pd.factorize(subset["text_id"])
+    odd = subset.groupby("text_id", sort=False).cumcount().to_numpy() % 2 == 1
     if not odd.any():
         return np.nan, 0
-    bags = count_words(known[~odd], index, vocabulary=topics.vocabulary)
+    bags = count_words(subset[~odd], index, vocabulary=topics.vocabulary)
     theta = infer_shares(topics, bags, truncated=False).to_numpy()
     words = np.ascontiguousarray(topics.model.get_topics().T, dtype=float)
-    ids = topics.vocabulary.index.get_indexer(known["lemma"][odd])
+    ids = topics.vocabulary.index.get_indexer(subset["lemma"][odd])
     logs = np.empty(len(ids))
     for at in np.array_split(np.arange(len(ids)), len(ids) // _BATCH + 1):
         logs[at] = np.log(np.einsum("ij,ij->i", theta[text[odd][at]], words[ids[at]]))

@@ -149,7 +149,7 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
     judgements, _ = two.judge(others, "checks")
     assert list(judgements["judge"].unique()) == ["majority"]
     # On the texts that it is tested on, a judge that never replied is not forgotten.
-    judgements, _ = two.judge(others, "test", every=True)
+    judgements, _ = two.judge(others, "test", keep_all=True)
     own = judgements[judgements["judge"] == "a model"]
     assert own["outcome"].eq("failed").all()
     losses = detection.count_losses(judgements).set_index("judge")

@@ -184,8 +184,8 @@ def judgements(
     names: dict[str, Any] = dict.fromkeys(COLUMNS[1:])
     if attributes_named:
         called = np.flatnonzero(biased.fillna(False))
-        named = attribute_texts(texts.iloc[called], evidence).set_axis(called)
-        names = {name: named[name].reindex(table.index) for name in COLUMNS[1:]}
+        attributes = attribute_texts(texts.iloc[called], evidence).set_axis(called)
+        names = {name: attributes[name].reindex(table.index) for name in COLUMNS[1:]}
     cited = _cite(table["text_id"], evidence)
     explained = cited["quote"]
     if verdicts.why is not None:

@@ -103,9 +103,9 @@ def keywords(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.Da
 
 
 def _name_pair(text: str) -> str | None:
-    named = {canonical(mention.group) for mention in mentions(text)}
+    groups = {canonical(mention.group) for mention in mentions(text)}
     for group, words in _patterns().items():
-        if (word := words.search(text)) and canonical(group) in named:
+        if (word := words.search(text)) and canonical(group) in groups:
             return f"Names {group} and says '{word[0].lower()}'."
     return None
 

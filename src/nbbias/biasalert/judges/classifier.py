@@ -86,8 +86,8 @@ def make_with_evidence(training: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `classifier` of a run, and its instrument."""
     assert training.retrieve is not None
     fitted = fit(training, training.retrieve(training.train))
-    named = f"{_name_instrument(training)}, knowledge {training.knowledge}"
-    return partial(judge, fitted=fitted, knowledge=training.knowledge), named
+    instrument = f"{_name_instrument(training)}, knowledge {training.knowledge}"
+    return partial(judge, fitted=fitted, knowledge=training.knowledge), instrument
 
 
 def make_alone(training: TrainingInput) -> tuple[Judge, str]:
@@ -171,7 +171,7 @@ def fit_base_model(
     """
     texts = both["text"].str[:READ]
     model, device = settings.embedding_model, settings.device
-    vectors = embeddings.embed(texts, model=model, device=device, kept=True)
+    vectors = embeddings.embed(texts, model=model, device=device, persist=True)
     # Matrices this small keep threads waiting for each other longer than they compute.
     with threadpool_limits(1):
         # The words of texts held out are counted, too, but not their labels.

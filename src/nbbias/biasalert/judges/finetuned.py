@@ -21,15 +21,15 @@ def log_odds(texts: Iterable[str | None], *, device: str = "cpu") -> np.ndarray:
 
     The model (low-rank adaptation, Hu et al. 2022) has learned from `counterfactuals` alone.
     """
-    known = load_known()
+    cache = load_known()
 
     def read(distinct: list[str]) -> list[float]:
-        if new := [text for text in distinct if text not in known]:
+        if new := [text for text in distinct if text not in cache]:
             vectors = embeddings.embed(new, model=embeddings.FINETUNED, device=device)
             with np.load(tables.data_path(SHIPPED), allow_pickle=False) as saved:
                 coef, intercept = (saved[name].astype(float) for name in ("coef", "intercept"))
-            known.update(zip(new, (vectors @ coef + intercept).tolist(), strict=True))
-        return [known[text] for text in distinct]
+            cache.update(zip(new, (vectors @ coef + intercept).tolist(), strict=True))
+        return [cache[text] for text in distinct]
 
     return on_distinct(texts, read)
 

@@ -31,12 +31,12 @@ class JudgePanel:
     threshold: float
 
     def judge(
-        self, table: pd.DataFrame, what: str, *, every: bool = False
+        self, table: pd.DataFrame, what: str, *, keep_all: bool = False
     ) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Let every judge judge TEXTS; return JUDGEMENTS of all judges, and the EVIDENCE.
 
         Each row has the judge's `instrument` too. A judge whose replies were recorded for other
-        texts only is left out, unless `every` one is wanted, with what it failed at.
+        texts only is left out, unless `keep_all`, with what it failed at.
         """
         asked = table[["text_id", "text"]].reset_index(drop=True)
         evidence = self.retrieve(asked)
@@ -44,7 +44,7 @@ class JudgePanel:
             self.judges[name](asked, evidence).assign(instrument=self.instruments[name])
             for name in progress(list(self.judges), what)
         ]
-        answered = [part for part in parts if every or not (part["outcome"] == "failed").all()]
+        answered = [part for part in parts if keep_all or not (part["outcome"] == "failed").all()]
         return pd.concat(answered or parts, ignore_index=True), evidence
 
 

@@ -43,9 +43,9 @@ class Settings(NamedTuple):
 def choose_settings(parameters: BaseModel) -> Settings:
     """Return the settings that the study's parameters name."""
     values = parameters.model_dump()
-    named = {name: values[name] for name in Settings._fields if name in values}
+    fields = {name: values[name] for name in Settings._fields if name in values}
     made = {"drop_same": values["knowledge_path"] == NONE}
-    return Settings(**named, **made, simulated=values["labelled_path"] == SAMPLE)
+    return Settings(**fields, **made, simulated=values["labelled_path"] == SAMPLE)
 
 
 #: No texts to learn from beside the labelled ones.

@@ -99,7 +99,7 @@ def _read(reply: object) -> Verdict:
     if objects:
         return _from_object(objects[-1], explanation)
     (biased,) = verdicts
-    names = _named(plain) if biased else (None, None, None)
+    names = _parse_names(plain) if biased else (None, None, None)
     return Verdict(biased, *names, explanation=explanation)
 
 
@@ -198,7 +198,7 @@ def _probability(value: object, *, biased: bool) -> float:
 # --- type, group and attribute ----------------------------------------------------------------
 
 
-def _named(plain: str) -> tuple[str | None, str | None, str | None]:
+def _parse_names(plain: str) -> tuple[str | None, str | None, str | None]:
     """Return the type, the group and the attribute that a reply in words names."""
     kind = _PATTERNS["type"].search(plain)
     # The last one: rules and examples come first.

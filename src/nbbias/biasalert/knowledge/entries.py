@@ -111,14 +111,14 @@ def build(
     rows["statement"] = rows["statement"].fillna("").map(normalise)
     for name in ("group", "attribute"):
         rows[name] = rows[name].str.strip().replace("", pd.NA)
-    named = targets(rows["group"].fillna("") + " " + rows["statement"])
+    matches = targets(rows["group"].fillna("") + " " + rows["statement"])
     stated = rows["bias_type"].str.strip().str.lower()
     kinds = stated.map(types())
     if refine:
-        finer = named["bias_type"].isin(["religion", "orientation"])
-        kinds = kinds.mask(finer & kinds.isin(["culture", "gender"]), named["bias_type"])
-    rows["bias_type"] = kinds.fillna(named["bias_type"])
-    rows["group"] = rows["group"].fillna(named["group"])
+        finer = matches["bias_type"].isin(["religion", "orientation"])
+        kinds = kinds.mask(finer & kinds.isin(["culture", "gender"]), matches["bias_type"])
+    rows["bias_type"] = kinds.fillna(matches["bias_type"])
+    rows["group"] = rows["group"].fillna(matches["group"])
     ids = [entry_id(*pair) for pair in zip(rows["statement"], rows["bias_type"], strict=True)]
     rows = rows.assign(source=source, entry_id=ids)
     foreign = stated.notna() & ~stated.isin([*types(), ""])
@@ -207,7 +207,7 @@ def from_sbic(table: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _as_sentence(group: str, stereotype: str) -> str:
     """Write a stereotype with its group: annotators wrote it with the group or without."""
-    named, same = target(stereotype), target(group)
-    if group.lower() in stereotype.lower() or (named and same and named.group == same.group):
+    mention, same = target(stereotype), target(group)
+    if group.lower() in stereotype.lower() or (mention and same and mention.group == same.group):
         return stereotype
     return f"{group} {stereotype}"

@@ -107,7 +107,7 @@ def types() -> dict[str, str]:
 
 
 @cache
-def _known() -> dict[str, tuple[str, str]]:
+def _map_forms() -> dict[str, tuple[str, str]]:
     by_form: dict[str, tuple[str, str]] = {}
     for row in groups().itertuples():
         forms = [row.term]
@@ -122,7 +122,7 @@ def _known() -> dict[str, tuple[str, str]]:
 @cache
 def _pattern() -> re.Pattern[str]:
     """Return the pattern of any name, the longest first."""
-    longest = sorted(_known(), key=len, reverse=True)
+    longest = sorted(_map_forms(), key=len, reverse=True)
     listed = "|".join(re.escape(term).replace(r"\ ", r"\s+") for term in longest)
     return re.compile(rf"(?<![\w-])(?:{listed})(?!\w)", re.IGNORECASE)
 
@@ -137,11 +137,11 @@ def mentions(text: str) -> list[Mention]:
     >>> [one.group for one in mentions("Black women and Muslims met.")]
     ['Black people', 'Muslims']
     """
-    named = []
+    result = []
     for match in _pattern().finditer(text):
-        group, bias_type = _known()[" ".join(match[0].lower().split())]
-        named.append(Mention(group, bias_type, match[0], match.start(), match.end()))
-    return named
+        group, bias_type = _map_forms()[" ".join(match[0].lower().split())]
+        result.append(Mention(group, bias_type, match[0], match.start(), match.end()))
+    return result
 
 
 _PRONOUNS = {"she", "he", "her", "his"}
@@ -201,8 +201,8 @@ def words(text: str) -> list[str]:
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
     linked = [_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower())]
-    named = [word for word in linked if word not in _PEOPLE]
-    content = [word for word in named if word not in ENGLISH_STOP_WORDS] or named
+    terms = [word for word in linked if word not in _PEOPLE]
+    content = [word for word in terms if word not in ENGLISH_STOP_WORDS] or terms
     return [re.sub(r"(?<=..[^s])s$", "", word) for word in content]
 
 

@@ -59,7 +59,7 @@ def prepare(
     knowledge = knowledge.reset_index(drop=True)
     if knowledge.empty:
         return Base(knowledge, model, device, np.empty((0, 0)), float("nan"))
-    vectors = embeddings.embed(knowledge["statement"], model=model, device=device, kept=True)
+    vectors = embeddings.embed(knowledge["statement"], model=model, device=device, persist=True)
     threshold = chance_similarity(knowledge["statement"], vectors, seed=seed)
     return Base(knowledge, model, device, vectors, threshold)
 

@@ -94,8 +94,8 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
         text = _fill(next(templates), group, claim)
         text = text if alone else _passage(text, group, rng)
         cluster = f"{'sm'[kind == 'mention']}{number:02}"
-        named = None if kind == "particular" else group
-        rows.append((text, kind == "biased", bias_type, named, claim, cluster, split, kind))
+        target = None if kind == "particular" else group
+        rows.append((text, kind == "biased", bias_type, target, claim, cluster, split, kind))
 
     for number, (*_, ways) in enumerate(stereotypes):
         # Half of either class stands alone, half in a passage of three sentences.

@@ -132,8 +132,8 @@ def _show(
     name, size = reading.names.measure(quantity), reading.phrases.signed(quantity)
     about = f"{reading.prose.capitalize(name)}: {size}, {of}"
     if claim["measure"] == "word":
-        named = corpus.read.matches[corpus.read.matches["bias"] == claim["bias"]]
-        groups = [named.loc[named["text_id"] == text, "group"] for _, text in texts]
+        matches = corpus.read.matches[corpus.read.matches["bias"] == claim["bias"]]
+        groups = [matches.loc[matches["text_id"] == text, "group"] for _, text in texts]
         counts = [((in_text == claim["group"]).sum(), len(in_text)) for in_text in groups]
         counted = zip([name for name, _ in texts], counts, strict=True)
         about += f" ({reading.prose.render_plain('news.counted', counted=[*counted])})"

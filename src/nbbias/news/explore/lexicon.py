@@ -245,8 +245,8 @@ def _count_terms(units: pd.DataFrame, read: Read, bias: str) -> pd.DataFrame:
     article = [*CELL, "article_id"]
     texts = read.usable.merge(units[article].reset_index(names="unit"), on=article)
     sides = {side: texts[["unit", column]] for side, column in SIDES.items()}
-    named = [of.set_axis(["unit", "text_id"], axis=1).assign(side=s) for s, of in sides.items()]
-    counted = pd.concat(named).drop_duplicates().merge(matches, on="text_id")
+    parts = [of.set_axis(["unit", "text_id"], axis=1).assign(side=s) for s, of in sides.items()]
+    counted = pd.concat(parts).drop_duplicates().merge(matches, on="text_id")
     keys = ["unit", "term", "group", "side"]
     table = counted.groupby(keys, sort=False).size().unstack(fill_value=0)
     return table.reindex(columns=[*SIDES], fill_value=0).reset_index()

@@ -96,8 +96,8 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         table = markup.table(rows[["model", "prompt", "difference"]])
         return legend + table + sides(corpus, claim, texts, cut=_CUT)
 
-    named = listed.assign(group=listed["group"].map(names.people))
-    labels = named[["group", "measure", "statistic", "instrument"]].agg(", ".join, axis=1)
+    rows = listed.assign(group=listed["group"].map(names.people))
+    labels = rows[["group", "measure", "statistic", "instrument"]].agg(", ".join, axis=1)
     estimates = [(label, at) for at, label in enumerate(labels)]
     choices = [("none", None), *((", ".join(pair), pair) for pair in pairs)]
     show_controls(show, pair=choices, estimate=estimates)
@@ -140,8 +140,8 @@ def sentence_scores(corpus: Corpus, claim: Mapping[str, str], texts: Sequence[in
     if claim["measure"] == "sentiment":
         same = listed["instrument"] == claim["instrument"]
         listed = listed[same | (listed["measure"] == "toxicity")]
-    named = listed.drop_duplicates("measure").set_index("column")["measure"]
-    scores = corpus.scored.sentences[[*SENTENCE, *named.index]].rename(columns=dict(named))
+    columns = listed.drop_duplicates("measure").set_index("column")["measure"]
+    scores = corpus.scored.sentences[[*SENTENCE, *columns.index]].rename(columns=dict(columns))
     return sentences.merge(scores, on=SENTENCE, how="left")
 
 

@@ -41,9 +41,9 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         ``"word"``, ``"document"`` or ``"sentiment"``.
     """
     rows = sentences.select_statistic(estimates, measure)
-    found, more = significance.significant(rows)["model"], ""
-    if few := measure == "document" and len(found) > 0:  # others are hardly different from 0
-        rows, more = rows[rows["model"].isin(found)], " Drawn: models that differ significantly."
+    models, more = significance.significant(rows)["model"], ""
+    if by_model := measure == "document" and len(models) > 0:  # others are hardly different from 0
+        rows, more = rows[rows["model"].isin(models)], " Drawn: models that differ significantly."
     rows = sort_models(rows, estimates, sentences.group_leading)
     further, grey = sentences.select_further(estimates, measure)
     title = sentences.figure_title(rows, further, grey)
@@ -58,7 +58,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
         words, mirrored = {"missing": "too few articles differ"}, ""
     shown = _panels(rows)
-    if few:  # a panel a model
+    if by_model:  # a panel a model
         shown = shown.assign(cell=shown["panel"], panel=shown["cell"])
     differences = prose.render_plain("news.compared", measure=measure)
     return Drawn(

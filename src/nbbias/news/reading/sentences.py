@@ -72,7 +72,7 @@ def lead(
     instruments = estimates["instrument"].dropna().str.removesuffix(", descriptors masked")
     card = {
         "measures": render("news.measured", names=[name for name in LEADS if name in measured]),
-        "groups": render("news.groups", people=[[*map(names.people, named)] for named in groups]),
+        "groups": render("news.groups", people=[[*map(names.people, part)] for part in groups]),
         "N": corpus(pairs),
         "instrument": render("news.instruments", names=instruments.unique()),
         "not": render("news.not"),
@@ -179,11 +179,11 @@ def figure_title(rows: pd.DataFrame, further: pd.DataFrame, by: str) -> str:
 def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
     rows = select_statistic(estimates, measure)
-    found = significance.significant(rows)
-    if measure == "document" and len(found):
-        models = found["model"].unique()
+    significant = significance.significant(rows)
+    if measure == "document" and len(significant):
+        models = significant["model"].unique()
         return render("news.subject", models=models, only=len(models) < rows["model"].nunique())
-    people = found["group"].drop_duplicates().map(names.people)
+    people = significant["group"].drop_duplicates().map(names.people)
     none = render("news.none_significant", measure=measure)
     untested = render("news.untested", measure=measure)
     what = Markup(render("news.differed", measure=measure, people=[*people]))
@@ -197,7 +197,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     """
     rows = phrases.exploratory(select_statistic(estimates, measure))
     mde = _detectable(estimates, measure)
-    biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
+    biases = [(str(bias), part) for bias, part in _drop_absent(rows).groupby("bias", sort=False)]
     biases.sort(key=lambda of: significance.significant(of[1]).empty)
     sentences = [_about(bias, part, mde) for bias, part in biases]
     if measure != "sentiment":
@@ -205,7 +205,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     rows = _family(estimates, "toxicity")
     if len(significance.valid_tests(rows)):
         mde = _detectable(estimates, "toxicity")
-        sentences.append(_about("toxicity", _named(rows), mde))
+        sentences.append(_about("toxicity", _drop_absent(rows), mde))
     return [*sentences, *spreads(estimates)]
 
 
@@ -312,10 +312,10 @@ def agreement(table: pd.DataFrame) -> tuple[str, list[str]]:
         followed = "scorer"
     else:
         followed = "neither" if pd.notna(difference["estimate"]) else ""
-    said = [render("news.agreed", followed=followed, means=articles)]
+    sentences = [render("news.agreed", followed=followed, means=articles)]
     if followed and pd.notna(models[DIFFERENCE]["ci_low"]):
-        said.append(render("news.agreed_models", means=models))
-    return render("news.agreement", followed=followed), said
+        sentences.append(render("news.agreed_models", means=models))
+    return render("news.agreement", followed=followed), sentences
 
 
 def _means(table: pd.DataFrame, level: str) -> dict[str, dict[str, Any]]:
@@ -329,10 +329,10 @@ def _about(name: str, rows: pd.DataFrame, mde: pd.Series) -> str:
     return render("news.about", name=name, differences=Markup(text))
 
 
-def _named(rows: pd.DataFrame) -> pd.DataFrame:
+def _drop_absent(rows: pd.DataFrame) -> pd.DataFrame:
     """Leave out biases of which no text has a word, unless that is all."""
-    named = rows.groupby("bias")["n"].transform("max") > 0
-    return rows[named] if named.any() else rows
+    mask = rows.groupby("bias")["n"].transform("max") > 0
+    return rows[mask] if mask.any() else rows
 
 
 def distances(estimates: pd.DataFrame) -> tuple[str, str]:

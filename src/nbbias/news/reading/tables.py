@@ -12,7 +12,7 @@ from statsmodels.formula.api import ols
 from nbbias.news import claims, discovery, diversity
 from nbbias.news.corpus import CELL, SENTENCE, SIDES, Read, distinct_sentences
 from nbbias.reading import Table, names, phrases, readable, significance, tables
-from nbbias.tables import SAMPLE, Column, ContractError, by_keys, read_published, read_table
+from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_table, split_groups
 
 _KEYS = ["model", "group", "instrument", "prompt", "source"]
 
@@ -108,7 +108,7 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
     [[5, 4, 1, 'blank answer (1)']]
     """
     rows: list[dict[str, Any]] = []
-    for key, part in by_keys(table, ["measure", "bias"]):
+    for key, part in split_groups(table, ["measure", "bias"]):
         if part.get("instrument", pd.Series(dtype=object)).notna().any():  # each counts the pairs
             part = part[part["instrument"] == part["instrument"].iloc[0]]
         totals = part.select_dtypes("number").sum().astype(int)
