@@ -74,12 +74,16 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     ('In simulated studies, 16 of 23 types of 95% confidence interval are adequate', [3000, 4000])
     """
     intervals, tests, families_ = summarize(rows)
-    detected = f"{power(exclude_failing(shipped_power(), rows))}."
+    detected = f"{power(exclude_failing(shipped_power(), rows), name_undetected=False)}."
+    worst = _failing(rows).query("kind == 'interval'").nsmallest(2, "worst")
+    worst = worst.assign(short=_look_up(worst, "name"), instead=_look_up(worst, "instead"))
+    failure = prose.render("calibration.worst", rows=worst.to_dict("records"))
+    parts = tuple(filter(None, (intervals, failure, tests, families_, detected)))
     tolerated = limit(rows) / 2 + TOLERANCE
     values = {"n": count_studies(rows), "tolerated": tolerated, "limit": limit(rows)}
     return Lead(
-        plain=(intervals, tests, families_, detected),
-        technical=" ".join([intervals, tests, families_, detected]),
+        plain=parts,
+        technical=" ".join(parts),
         figure="intervals",
         numbers=_lowest_coverage(rows),
         card=_card(rows),
