@@ -75,7 +75,11 @@ def plain(text: object) -> str:
 
 def markdown(table: Table) -> str:
     """Return a table of the package in Markdown."""
-    columns = [[column["heading"], "---", *column["cells"]] for column in write_columns(table)]
+    rules = {"number": "---:"}
+    columns = [
+        [column["heading"], rules.get(column["kind"], "---"), *column["cells"]]
+        for column in write_columns(table)
+    ]
     return "\n".join(f"| {' | '.join(map(plain, row))} |" for row in zip(*columns, strict=True))
 
 
