@@ -42,8 +42,6 @@ def limits(rows: pd.DataFrame, kind: str) -> Drawn:
     values = {"what": kind, "n": len(table), "adequate": table["verdict"].isin(ADEQUATE).sum()}
     values["limit"] = sentences.limit(table)
     values["tolerated"] = values["limit"] / 2 + TOLERANCE
-    values["tolerated"] = values["limit"] / 2 + TOLERANCE
-    values["tolerated"] = values["limit"] / 2 + TOLERANCE
     return Drawn(
         figure,
         table,
