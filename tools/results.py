@@ -39,7 +39,8 @@ RESULTS = ROOT / "docs/results"
 #: A cell longer than this is no name of a model, a group or a measure.
 _LONGEST = 120
 #: What default claims are called here: these corpora were at hand when defaults were chosen.
-_DEFAULTS = "Default tests of the study, chosen when these corpora were known"
+_DEFAULTS = "Default tests of the study, chosen when these corpora were known."
+_WITH_EVIDENCE = "the classifier with evidence"
 BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of the finding -->"
 
 
@@ -70,14 +71,20 @@ PAGES = {
 
 def plain(text: object) -> str:
     """Return text that means nothing in Markdown, on one line, and can be read as it stands."""
-    return re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", " ".join(str(text).split()))
+    return re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", re.sub(r"[ \t\r\n]+", " ", str(text).strip()))
+
+
+def unbroken(column: Mapping[str, Any]) -> list[str]:
+    """Return a column's cells; numbers and short texts stay on one line."""
+    space = " " if column["kind"] == "wide" else "\N{NO-BREAK SPACE}"
+    return [cell.replace(" ", space) for cell in column["cells"]]
 
 
 def markdown(table: Table) -> str:
     """Return a table of the package in Markdown."""
     rules = {"number": "---:"}
     columns = [
-        [column["heading"], rules.get(column["kind"], "---"), *column["cells"]]
+        [column["heading"], rules.get(column["kind"], "---"), *unbroken(column)]
         for column in write_columns(table)
     ]
     return "\n".join(f"| {' | '.join(map(plain, row))} |" for row in zip(*columns, strict=True))
@@ -149,6 +156,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         if name == "redditbias":
             # What the lead measured comes before other texts.
             sentences.sort(key=lambda text: "hallenge sentences" in text)
+            sentences[-1] = sentences[-1].replace(" it missed", f" {_WITH_EVIDENCE} missed")
             values["by_type"] = accuracy_by_type(run)
     card |= page.card
     about = finding["texts"].get("told", "")
@@ -166,9 +174,12 @@ def tabulate(run: Path, claims: pd.DataFrame, leading: pd.DataFrame) -> Table:
     rows = pd.concat([claims, challenged.assign(source=claims["source"].iloc[0])])
     rows = rows.assign(group=rows["group"].mask(rows["statistic"] == "spread"))  # of all groups
     table = reading.claims.tabulate(rows, pre_specified=chosen)
-    title = table.title.replace(TITLES[False], _DEFAULTS)
+    part = re.search(r", (\d+) of (\d+) rows$", table.title)
+    title = f"Tests: the {part[1]} smallest p of {part[2]}" if part else "Tests"
+    note = f"{TITLES[True]}." if chosen else _DEFAULTS
+    note += f" {table.note or ''}".replace("; all: tables/claims.csv", "")
     words = {", checks": "", "race_gender": "race and gender"}
-    return table._replace(rows=table.rows.replace(words, regex=True), title=title)
+    return table._replace(rows=table.rows.replace(words, regex=True), title=title, note=note)
 
 
 def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:

@@ -79,7 +79,7 @@ def grid(rows: Iterable[Iterable[object]], head: Iterable[str]) -> list[str]:
 
 def plain(text: object) -> str:
     """Return text that means nothing in Markdown, on one line."""
-    words = re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", " ".join(str(text).split()))
+    words = re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", re.sub(r"[ \t\r\n]+", " ", str(text).strip()))
     return re.sub(r"(?<!\S)--\w+", r"`\g<0>`", words)  # an option
 
 
@@ -468,8 +468,8 @@ def measures() -> Iterator[tuple[str, str]]:
     shipped = calibration.shipped()
     usable = calibration.sentences.usable(shipped)
     studies_of_all = calibration.sentences.count_studies(shipped)
-    worst = calibration.sentences.warning(shipped)
-    verdicts = f"**In {studies_of_all} simulated studies, {usable}. {worst}.** Adequate means "
+    worst = calibration.sentences.describe_worst(shipped)
+    verdicts = f"**In {studies_of_all} simulated studies, {usable}. {worst}** Adequate means "
     verdicts += "within [limits](#verdicts) around the nominal level, not exact."
     yield "include/verdicts.md", verdicts
     failing = calibration.sentences.failing(shipped).fillna("–")
@@ -480,7 +480,11 @@ def measures() -> Iterator[tuple[str, str]]:
     families[["n", "worst_n"]] = families[["n", "worst_n"]].map("{:,}".format)
     cells = (map(plain, row) for row in families.to_numpy())
     head = ["claims of a run", "false, %", "runs", "worst scenario", "false there, %", "runs there"]
-    yield "include/families.md", "\n".join(grid(cells, [*head, "deciding limit, %"]))
+    lines = ["", *grid(cells, [*head, "deciding limit, %"])]
+    yield (
+        "include/families.md",
+        calibration.sentences.summarize(shipped)[2] + "\n".join(["", *lines]),
+    )
     power = calibration.sentences.exclude_failing(calibration.shipped_power(), shipped)
     effects = calibration.sentences.power_and_errors(power, shipped)
     most = effects["power_largest"].str.split().str[0]

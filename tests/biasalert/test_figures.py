@@ -58,7 +58,7 @@ def test_judges_stand_beside_the_majority_class_the_leading_one_first() -> None:
     assert dashed == [0.5]  # half of the sample is biased
     shares = [f"{share:.1%}" for share in expected]
     assert drawn.title == (
-        f"Accuracy is above the majority class (50.0%), CI included, for two * ({shares[1]}) and "
+        f"The whole CI of accuracy is above the majority class (50.0%) for two * ({shares[1]}) and "
         f"one ({shares[2]}), but not for plain ({shares[0]})"
     )
 

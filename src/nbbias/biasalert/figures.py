@@ -104,7 +104,8 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
         alt="Five panels by judge: more stereotyping sentence scored higher, sentences flagged.",
         title="Pairs in which the more stereotyping sentence scores higher, and sentences flagged",
         band="sentences of each pair swapped",
-        tests="A pair with equal scores counts half in a share and is left out of its test.",
+        tests="A pair with equal scores counts half in a share and is left out of its test, so the "
+        "CI of a significant share can include 50%.",
     )
 
 

@@ -119,6 +119,7 @@ def power(table: pd.DataFrame) -> Drawn:
             ax.plot(of_n.index, of_n, style[0], color=figures.INK, ms=4, label=f"N = {n}")
         ax.axhline(100 * POWER, color=figures.MUTED, lw=1, ls=":", zorder=0)
         ax.set(ylim=(-5, 105), xlim=(0, 1.1 * effects[-1]), yticks=(0, 50, 100))
+        ax.set_xticks((0, effects[-1]), ("0", f"{effects[-1]:.2g}"))
 
     figure = figures.panels(rows, draw, by="test", height=1.7, share_x=False, columns=5)
     figure.supxlabel("simulated effect", size="medium")

@@ -75,10 +75,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     """
     intervals, tests, families_ = summarize(rows)
     detected = f"{power(exclude_failing(shipped_power(), rows), name_undetected=False)}."
-    worst = _failing(rows).query("kind == 'interval'").nsmallest(2, "worst")
-    worst = worst.assign(short=_look_up(worst, "name"), instead=_look_up(worst, "instead"))
-    failure = prose.render("calibration.worst", rows=worst.to_dict("records"))
-    parts = tuple(filter(None, (intervals, failure, tests, families_, detected)))
+    parts = tuple(filter(None, (intervals, describe_worst(rows), tests, families_, detected)))
     tolerated = limit(rows) / 2 + TOLERANCE
     values = {"n": count_studies(rows), "tolerated": tolerated, "limit": limit(rows)}
     return Lead(
@@ -154,6 +151,20 @@ def warning(rows: pd.DataFrame) -> str:
     fail = (rows["kind"] == "interval") & rows["verdict"].isin(FAILS)
     worst = _lowest_coverage(rows).query("fails").to_dict("records")
     return prose.render("calibration.warning", count=int(fail.sum()), worst=worst)
+
+
+def describe_worst(rows: pd.DataFrame) -> str:
+    """Return a sentence on the two intervals with the lowest coverage, and what to do instead.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> describe_worst(calibration.shipped()).partition(" and for ")[2]
+    'the Affinity Bias Score of texts in one order (69.7%; use counterbalanced orders).'
+    """
+    worst = _failing(rows).query("kind == 'interval'").nsmallest(2, "worst")
+    worst = worst.assign(short=_look_up(worst, "name"), instead=_look_up(worst, "instead"))
+    return prose.render("calibration.worst", rows=worst.to_dict("records"))
 
 
 def failing(rows: pd.DataFrame) -> pd.DataFrame:

@@ -381,7 +381,9 @@ def unit(_: pd.DataFrame, ax: Axes) -> None:
     >>> tuple(map(float, ax.get_xlim()))
     (-0.03, 1.03)
     """
-    ax.set_xlim(-0.03, 1.03)
+    ax.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
+    for label, side in zip(ax.get_xticklabels(), ("left", "center", "right"), strict=True):
+        label.set_horizontalalignment(side)  # those of neighbouring panels do not touch
 
 
 def zero(_: pd.DataFrame, ax: Axes) -> None:
