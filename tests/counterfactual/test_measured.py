@@ -29,6 +29,8 @@ def test_results_are_shown_as_short_tables() -> None:
     significant = (rows["p_adjusted"] < 0.05) & (rows["measure"] == "embedding")
     assert shown.stack().str.endswith(" *").sum() == significant.sum() > 0
     assert len(counterfactual.page.lead(rows, texts=Texts("own", "a.csv")).numbers) == 2
+    drawn = counterfactual.page.differences(rows, simulated=True).rows
+    assert {*drawn["truth"].dropna() / counterfactual.versions.REFUSED} == {-1, 0, 1}
 
 
 def asked(*texts: tuple[str, str], model: str = "m") -> pd.DataFrame:
@@ -101,8 +103,7 @@ def test_pronouns_alone_make_no_difference() -> None:
 
 
 def test_hostile_texts_are_escaped_wherever_they_are_said() -> None:
-    table = few(model=HOSTILE)
-    table["unit"] = table["unit"] + HOSTILE
+    table = few(model=HOSTILE).assign(unit=lambda rows: rows["unit"] + HOSTILE)
     results = counterfactual.measure(table, toxicity_scorer="offline")
     lead = counterfactual.page.lead(results.estimates, texts=Texts("own", "a.csv"))
     said = [*lead.plain, lead.technical, *lead.card.values()]
@@ -111,8 +112,7 @@ def test_hostile_texts_are_escaped_wherever_they_are_said() -> None:
 
 
 def test_nothing_measured_is_told_with_its_reason() -> None:
-    table = few()
-    table.loc[table["group"] == "male", "text"] = None
+    table = few().assign(text=lambda rows: rows["text"].where(rows["group"] != "male"))
     results = counterfactual.measure(table)
     lead = counterfactual.page.lead(results.estimates, texts=Texts("own", "a.csv"))
     assert "could be tested" in reading.lead.to_dict(lead)["plain"][0]
