@@ -95,7 +95,7 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     rows = _select(pooled, "pair_share", "recall", "flag_rate_less")
     rows = rows[rows["dimension"].isna() | rows["statistic"].eq("pair_share")]
     panels = rows["dimension"].astype(object).fillna(rows["statistic"]).map(NAMES)
-    return _drawn(
+    drawn = _drawn(
         rows.assign(column=panels),
         "share",
         axis=_name_axis,
@@ -104,9 +104,8 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
         alt="Five panels by judge: more stereotyping sentence scored higher, sentences flagged.",
         title="Pairs in which the more stereotyping sentence scores higher, and sentences flagged",
         band="sentences of each pair swapped",
-        tests="A pair with equal scores counts half in a share and is left out of its test, so the "
-        "CI of a significant share can include 50%.",
     )
+    return drawn._replace(caption=f"{drawn.caption} {prose.render_plain('biasalert.ties')}")
 
 
 def _name_axis(panel: pd.DataFrame) -> str:
