@@ -159,8 +159,8 @@ def describe_worst(rows: pd.DataFrame) -> str:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> describe_worst(calibration.shipped()).partition(" and for ")[2]
-    'the Affinity Bias Score of texts in one order (69.7%; use counterbalanced orders).'
+    >>> describe_worst(calibration.shipped()).partition(" (")[0]
+    'Coverage in the worst scenario is lowest for the share of group terms in short answers'
     """
     worst = _failing(rows).query("kind == 'interval'").nsmallest(2, "worst")
     worst = worst.assign(short=_look_up(worst, "name"), instead=_look_up(worst, "instead"))

@@ -267,9 +267,11 @@ def prejudice(
     Examples
     --------
     >>> change = pd.DataFrame({"m": [-0.2, -0.4, 0.1, float("nan")]})
-    >>> [(row["statistic"], round(row["estimate"], 3), row["n"], row["n_lost"])
-    ...  for row in prejudice(change, group="female", inference=stats.InferenceSettings())]
+    >>> rows = prejudice(change, group="female", inference=stats.InferenceSettings())
+    >>> [(row["statistic"], round(row["estimate"], 3), row["n"], row["n_lost"]) for row in rows]
     [('prejudice_share', 0.667, 3, 1), ('prejudice_extent', -0.3, 2, 2)]
+    >>> rows[0]["values"].tolist(), rows[1]["ci_low"], rows[1]["ci_high"]
+    ([1.0, 1.0, 0.0, nan], -1.0, 0.0)
     """
     down, confidence = fell(change, worse=worse), inference.confidence
     bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)

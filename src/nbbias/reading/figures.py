@@ -382,8 +382,9 @@ def unit(_: pd.DataFrame, ax: Axes) -> None:
     (-0.03, 1.03)
     """
     ax.set(xlim=(-0.03, 1.03), xticks=(0, 0.5, 1))
-    for label, side in zip(ax.get_xticklabels(), ("left", "center", "right"), strict=True):
-        label.set_horizontalalignment(side)  # those of neighbouring panels do not touch
+    first, *_, last = ax.get_xticklabels()  # those of neighbouring panels do not touch
+    first.set_horizontalalignment("left")
+    last.set_horizontalalignment("right")
 
 
 def zero(_: pd.DataFrame, ax: Axes) -> None:

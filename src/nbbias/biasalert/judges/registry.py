@@ -141,6 +141,8 @@ def make(name: str, training: TrainingInput) -> tuple[Judge, str]:
     >>> judge, instrument = make("keywords", TrainingInput(pd.DataFrame(), Settings()))
     >>> instrument
     "RedditBias' word lists"
+    >>> [name for name in _OWN if JUDGES[name].learns]
+    ['bag_of_words', 'classifier', 'classifier_alone']
     """
     module, function = JUDGES[name].made_by.split(":")
     home = f"{__package__}.{module}" if name in _OWN else module
