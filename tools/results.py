@@ -75,9 +75,10 @@ def plain(text: object) -> str:
 
 
 def unbroken(column: Mapping[str, Any]) -> list[str]:
-    """Return a column's cells; numbers and short texts stay on one line."""
-    space = " " if column["kind"] == "wide" else "\N{NO-BREAK SPACE}"
-    return [cell.replace(" ", space) for cell in column["cells"]]
+    """Return a column's cells; what is in brackets, and a p value, stays on one line."""
+    tied = re.compile(r"\[[^\]]*\]|^[<≤] \.\d+$|^not tested$")
+    space = "\N{NO-BREAK SPACE}"
+    return [tied.sub(lambda part: part[0].replace(" ", space), cell) for cell in column["cells"]]
 
 
 def markdown(table: Table) -> str:
@@ -158,9 +159,9 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
             sentences.sort(key=lambda text: "hallenge sentences" in text)
             sentences[-1] = sentences[-1].replace(" it missed", f" {_WITH_EVIDENCE} missed")
             values["by_type"] = accuracy_by_type(run)
-    card |= page.card
     about = finding["texts"].get("told", "")
     card["texts"] = about.partition("; CrowS")[0] + "." if name == "redditbias" else about
+    card |= page.card
     shown = {key: plain(card[key]) for key in ("measures", "groups", "N", "instrument", "texts")}
     not_concluded = plain(card.get("not", "")).rstrip(".")
     return values | {"card": shown, "not_concluded": not_concluded}

@@ -510,8 +510,9 @@ def compared(
     if not change.any():
         n = len(np.unique(clusters))
         limit = np.ceil(1000 * (1 - (1 - confidence) ** (1 / n))) / 10
-        reason = f"both err on the same texts: accuracy differs in 0 of {n} clusters of "
-        reason += f"similar texts (0%; one-sided {100 * confidence:.4g}% upper limit: {limit}%)"
+        reason = f"both err on the same texts: accuracy differs in none of {n} clusters of "
+        reason += f"similar texts (such clusters: at most {limit}%, one-sided "
+        reason += f"{100 * confidence:.4g}% limit)"
         return {"estimate": 0.0, "reason": reason}
     result = stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1, 1))
     if (test := _flip_signs(change, clusters))["p_least"] > least_p(MIN_DIFFER):

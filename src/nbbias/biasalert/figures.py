@@ -79,6 +79,7 @@ def detection(estimates: pd.DataFrame) -> Drawn:
         alt="Accuracy of each judge (dashed: majority class), and errors on challenge sentences.",
         title=_title("detection", better=[*better], others=[*others], majority=majority),
         line="majority class",
+        draw=None,
         tests="No tests are shown; those of differences are below and in the appendix."
         if rows["cell"].nunique() > 1
         else "Not tested.",

@@ -41,7 +41,7 @@ class Calibration(Parameters):
         description="numbers of articles, prompts or texts; each measure takes the nearest it has",
     )
     repeats: Repeats | dict[str, Repeats] = Field(
-        8, description="simulated studies of each design; or numbers by measure, and a default"
+        8, description="simulated studies of each design, scaled by measure; or numbers by measure"
     )
     family_n: Numbers = Field([30], description="the same, for runs of several models")
     family_repeats: int = Field(
