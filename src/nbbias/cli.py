@@ -1,4 +1,4 @@
-"""The command line: run studies, ask models, list and share runs, fetch data, open JupyterLab."""
+"""The command line: run studies, ask models, detect, plan, label, gate, share runs, fetch data."""
 
 from __future__ import annotations
 
@@ -58,6 +58,7 @@ err_console = Terminal(stderr=True)
 
 
 def _trust(address: str) -> str:
+    """Add an address given on the command line to those that keys may be sent to."""
     if address:
         trusted = os.environ.get(asking.trust.BASE_URL, "")
         os.environ[asking.trust.BASE_URL] = f"{trusted} {address}"

@@ -80,7 +80,7 @@ class Generate(Strict):
     first_wait: float = Field(
         1.0,
         ge=0.01,
-        le=600,
+        le=60,
         description="longest first wait (seconds; random, doubles to 60, longer if a server asks)",
     )
     prices: dict[str, Prices] = Field(

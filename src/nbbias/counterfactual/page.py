@@ -396,7 +396,7 @@ def _of(table: pd.DataFrame, row: Mapping[str, Any], keys: list[str]) -> pd.Data
 
 
 def _marked(text: str, other: str, groups: list[str], group: str) -> str:
-    """Mark the words of a text that another text does not have, in the colour of its group."""
+    """Mark the words of a text that another text does not have, as words of its group."""
     shared = {word.lower() for word in _WORD.findall(other)}
     spans = [match.span() for match in _WORD.finditer(text) if match[0].lower() not in shared]
     matches = pd.DataFrame(spans, columns=["start", "end"], dtype=int).assign(group=group)

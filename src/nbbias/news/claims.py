@@ -272,6 +272,9 @@ def prejudice(
     [('prejudice_share', 0.667, 3, 1), ('prejudice_extent', -0.3, 2, 2)]
     >>> rows[0]["values"].tolist(), rows[1]["ci_low"], rows[1]["ci_high"]
     ([1.0, 1.0, 0.0, nan], -1.0, 0.0)
+    >>> rows = prejudice(-change, group="female", inference=stats.InferenceSettings(), worse=1)
+    >>> rows[1]["ci_low"], rows[1]["ci_high"]
+    (0.0, 1.0)
     """
     down, confidence = fell(change, worse=worse), inference.confidence
     bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)

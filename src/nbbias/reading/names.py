@@ -104,7 +104,7 @@ def calibrated(study: str, measure: str, statistic: str, of: str = "name") -> st
 
 
 def colour(group: str) -> str | None:
-    """Return a group's colour, which it has on all pages; None for one without.
+    """Return a group's colour in figures that draw groups in colour; None for one without.
 
     Examples
     --------

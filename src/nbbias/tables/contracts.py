@@ -147,7 +147,7 @@ _LEVEL_STATED = Check(
 #: The columns of a test, and the level of intervals, that ESTIMATES and CHANCE both have.
 _TEST_FIELDS = fields(optional="test", share="p_value p_adjusted confidence p_least")
 
-#: One row per claim: the estimate, its interval, N, exclusions, null value, test and instrument.
+#: One row per estimate: its value, its interval, N, exclusions, null value, test and instrument.
 #: `confidence` is the level of the interval and of the range of chance; NaN where there is neither.
 #: `p_least` is the least p that the test could have given (of n permutations 1 / (n + 1)), NaN
 #: where it has no floor: a `p_value` at its floor is read as "at most".
