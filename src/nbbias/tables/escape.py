@@ -22,7 +22,7 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 #: What belongs on one line: a sign with its value, a number with its unit, CI with its ends.
 _TIED = re.compile(
     r"\b[Np\u03b1] (?:[=\u2264]|<(?= [.])|&lt;) (?=[.\d])|\d%? (?:CI|pp|(?:percentage )?points?)\b"
-    r"|(?<=\d) excluded|[\d%] to (?=[\u2212\d])"
+    r"(?: (?=[\u2212\d\[]))?|(?<=\d) excluded|[\d%] to (?=[\u2212\d])"
 )
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 
@@ -57,7 +57,7 @@ def tie(text: str) -> str:
     Examples
     --------
     >>> tie("5 pp (95% CI 1 to 9; N = 9 texts; p = .02)").split(" ")
-    ['5\xa0pp', '(95%\xa0CI', '1\xa0to\xa09;', 'N\xa0=\xa09', 'texts;', 'p\xa0=\xa0.02)']
+    ['5\xa0pp', '(95%\xa0CI\xa01\xa0to\xa09;', 'N\xa0=\xa09', 'texts;', 'p\xa0=\xa0.02)']
     """
     return _TIED.sub(lambda match: match[0].replace(" ", "\N{NO-BREAK SPACE}"), text)
 
